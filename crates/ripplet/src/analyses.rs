@@ -18,7 +18,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use crate::device::{Device, Fallback, OpenWorkersError};
+use crate::device::{Device, Fallback, OpenWorkersError, plan_on_cpu};
 use crate::swarm::{Analysis, Column, SwarmError, Worker};
 use ripplet_analytics::closeness::Closeness;
 use ripplet_analytics::lcc::{Definition, Lcc};
@@ -26,6 +26,7 @@ use ripplet_analytics::pagerank::PageRank;
 use ripplet_analytics::{Lengths, PathAnalysis};
 use ripplet_graph::{ExternalId, GraphView, Observer, VertexId, memory};
 use ripplet_io::write::{ColumnData, Part};
+use ripplet_lp::Plan;
 use std::fmt;
 use std::str::FromStr;
 use thiserror::Error;
@@ -239,6 +240,25 @@ impl<'g> AnalysisRun<'g> {
     pub fn device_memory(mut self, bytes: u64) -> Self {
         self.memory = Some(bytes);
         self
+    }
+
+    /// Returns the memory that the run needs beside its values, on the device that it would run on, and the name of that
+    /// device. `threads` are those of the CPU: rayon's current pool has as many when the analysis runs.
+    ///
+    /// # Errors
+    /// If the device cannot be opened, or memory for a plain copy of compressed lists is refused.
+    pub fn plan(&self, threads: usize) -> Result<(Plan, String), AnalyseError> {
+        if let Ok(mut workers) = self.device.open_workers(self.analysis, 1, self.memory)? {
+            if workers.len() > 1 {
+                return Err(AnalyseError::SeveralGpus);
+            }
+            if let Some(gpu) = workers.pop() {
+                let plain = self.graph.to_plain().map_err(SwarmError::from)?;
+                let plan = gpu.plan_graph(&plain).map_err(SwarmError::from)?;
+                return Ok((plan, gpu.name()));
+            }
+        }
+        Ok((plan_on_cpu(self.graph, self.analysis.plan(self.graph, threads)), "cpu".into()))
     }
 
     /// Runs the analysis; the CPU uses rayon's current pool. Under [`Device::auto`], a run that

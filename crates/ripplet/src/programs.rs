@@ -28,7 +28,7 @@ use ripplet_graph::GraphView;
 use ripplet_lp::programs::{BadAttenuation, Cdlp, Gamma, Guard, Llp, Lpa, Seeded, Slpa, THRESHOLD};
 use ripplet_lp::refine::MergeShare;
 use ripplet_lp::stop::DEFAULT_ROUNDS;
-use ripplet_lp::{DynProgram, Schedule, Stop};
+use ripplet_lp::{DynProgram, Schedule, Settings, Stop};
 use std::fmt;
 use std::str::FromStr;
 use thiserror::Error;
@@ -358,6 +358,19 @@ impl BuiltIn {
         match self {
             BuiltIn::Lpa(guard) if *guard != Guard::OFF => Some(MergeShare::default()),
             _ => None,
+        }
+    }
+
+    /// Returns the default settings of a run: its schedule, its end, and what happens to disconnected and to neighbouring
+    /// communities.
+    pub fn settings(&self) -> Settings {
+        let name = self.name();
+        Settings {
+            schedule: name.schedule(),
+            stop: name.stop(),
+            keep_disconnected: name.keeps_disconnected(),
+            merge: self.merge(),
+            ..Settings::default()
         }
     }
 

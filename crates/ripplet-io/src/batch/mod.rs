@@ -48,6 +48,8 @@ mod tar;
 mod zip;
 
 pub use summary::BatchSummary;
+#[cfg(feature = "columnar")]
+pub use table::graphs_of_batches;
 pub use table::parse_table;
 
 #[cfg(not(feature = "archives"))]

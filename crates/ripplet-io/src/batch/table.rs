@@ -49,6 +49,21 @@ pub fn parse_table(
     rows.and_then(|rows| batch(rows, options)).map_err(|fault| fault.of(Path::new("(bytes)")))
 }
 
+/// Builds the graphs of batches in memory, which have one schema: a row is an edge, and a column has its graph. The columns
+/// are found by name as those of a file; an error names the source `(batches)`.
+///
+/// # Errors
+/// If the schemas differ, a column is missing, there is no row, a value is null, no id or no weight, or memory is
+/// refused.
+#[cfg(feature = "columnar")]
+pub fn graphs_of_batches(
+    batches: &[columnar::RecordBatch],
+    options: &BatchOptions,
+) -> Result<GraphBatch, ReadError> {
+    let rows = columnar::graphs_of_batches(batches, &options.read);
+    rows.and_then(|rows| batch(rows, options)).map_err(|fault| fault.of(Path::new("(batches)")))
+}
+
 fn tabular(format: Format) -> Result<(), Fault> {
     match format {
         Format::EdgeList | Format::Tsv | Format::Csv => Ok(()),

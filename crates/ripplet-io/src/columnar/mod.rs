@@ -144,7 +144,18 @@ pub(crate) fn of_graphs(
     format: Format,
     options: &ReadOptions,
 ) -> Result<GraphRows, Fault> {
-    let table = Table::open(bytes, format)?;
+    graphs_of_table(&Table::open(bytes, format)?, options)
+}
+
+/// Variant of [`of_graphs`] for batches in memory, which have one schema.
+pub(crate) fn graphs_of_batches(
+    batches: &[RecordBatch],
+    options: &ReadOptions,
+) -> Result<GraphRows, Fault> {
+    graphs_of_table(&Table::of_batches(batches)?, options)
+}
+
+fn graphs_of_table(table: &Table, options: &ReadOptions) -> Result<GraphRows, Fault> {
     let schema = table.schema();
     let graph = graph_column(schema, options).map_err(Fault::whole)?;
     let layout = Layout::beside(schema, options, Some(graph)).map_err(Fault::whole)?;
@@ -154,8 +165,8 @@ pub(crate) fn of_graphs(
     edges.ignored -= 1;
     let graph = ReadColumn::Name(schema.field(graph).name().clone());
     let columns = ReadGraphColumns { graph, edges };
-    let (ends, weights) = pairs(&table, &layout, options.ids)?;
-    let (graphs, _) = pairs(&table, &of_graph, ids)?;
+    let (ends, weights) = pairs(table, &layout, options.ids)?;
+    let (graphs, _) = pairs(table, &of_graph, ids)?;
     Ok(GraphRows { ends, weights, graphs, columns })
 }
 

@@ -65,6 +65,47 @@ pub(super) fn write_table(
     file.finish().map(drop)
 }
 
+/// Returns a batch of the columns of a block.
+fn batch_of(
+    schema: &SchemaRef,
+    block: usize,
+    make: &(impl Fn(usize) -> io::Result<Vec<Column>> + Sync),
+) -> io::Result<RecordBatch> {
+    let columns = make(block)?.into_iter().map(Column::array);
+    let columns = columns.collect::<io::Result<Vec<_>>>()?;
+    RecordBatch::try_new(schema.clone(), columns).map_err(io::Error::other)
+}
+
+/// Table that stays in memory.
+pub(super) struct TableBatches {
+    pub(super) schema: SchemaRef,
+    pub(super) batches: Vec<RecordBatch>,
+}
+
+impl TableBatches {
+    /// Creates a table of some columns.
+    pub(super) fn new(columns: &[(&str, ColumnType)]) -> TableBatches {
+        TableBatches { schema: schema(columns), batches: Vec::new() }
+    }
+
+    /// Appends the batches `0..blocks`; `make` builds the columns of each in parallel.
+    pub(super) fn append(
+        &mut self,
+        blocks: usize,
+        make: impl Fn(usize) -> io::Result<Vec<Column>> + Sync,
+    ) -> io::Result<()> {
+        let TableBatches { schema, batches } = self;
+        in_order(
+            blocks,
+            |block| batch_of(schema, block, &make),
+            |batch| {
+                let refused = |error| io::Error::new(io::ErrorKind::OutOfMemory, error);
+                ripplet_graph::memory::push(batches, batch).map_err(refused)
+            },
+        )
+    }
+}
+
 /// Table that is written batch by batch.
 pub(super) struct TableFile<W: Write + Send> {
     schema: SchemaRef,
@@ -112,12 +153,7 @@ impl<W: Write + Send> TableFile<W> {
         make: impl Fn(usize) -> io::Result<Vec<Column>> + Sync,
     ) -> io::Result<()> {
         let TableFile { schema, encoder } = self;
-        let batch = |block| {
-            let columns = make(block)?.into_iter().map(Column::array);
-            let columns = columns.collect::<io::Result<Vec<_>>>()?;
-            RecordBatch::try_new(schema.clone(), columns).map_err(io::Error::other)
-        };
-        in_order(blocks, batch, |batch| encoder.write(&batch))
+        in_order(blocks, |block| batch_of(schema, block, &make), |batch| encoder.write(&batch))
     }
 
     /// Appends a batch.

@@ -39,6 +39,8 @@ pub use graph::write_graph;
 pub use npz::{Element, NpzWriter};
 #[cfg(feature = "columnar")]
 pub use records::RecordWriter;
+#[cfg(feature = "columnar")]
+pub use table::ArrowTableWriter;
 pub use table::{ColumnData, ColumnKind, Part, Rows, Subject, TableShape, TableWriter};
 pub use vertex_table::{
     VertexColumn, check_values, check_vertex_table, write_community_table, write_numbered_table,

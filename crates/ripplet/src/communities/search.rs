@@ -398,12 +398,14 @@ impl<'g> CommunitySearch<'g> {
         if self.max_size.is_some() {
             return Err(CommunitiesError::OnlyForRefinement("limits of sizes"));
         }
-        let (schedule, stop, keeps, merge) = match &self.program {
-            Choice::BuiltIn(program) => {
-                let name = program.name();
-                (name.schedule(), name.stop(), name.keeps_disconnected(), program.merge())
-            }
-            Choice::Own(program) => (program.info().schedule, Stop::default(), false, None),
+        let Settings { schedule, stop, keep_disconnected: keeps, merge, .. } = match &self.program {
+            Choice::BuiltIn(program) => program.settings(),
+            Choice::Own(program) => Settings {
+                schedule: program.info().schedule,
+                keep_disconnected: false,
+                merge: None,
+                ..Settings::default()
+            },
         };
         let settings = Settings {
             schedule: self.schedule.unwrap_or(schedule),

@@ -9,16 +9,22 @@
 //!
 //! The bytes do not depend on the number of threads; the ends of blocks depend on the parts.
 
+#[cfg(feature = "columnar")]
+mod arrow;
 mod keys;
 mod rows;
 mod values;
 
+#[cfg(feature = "columnar")]
+pub use arrow::ArrowTableWriter;
 pub use rows::{Part, Rows, Subject};
 pub use values::{ColumnData, ColumnKind};
 
 pub(super) use values::Values;
 
 use super::column::{Column, ColumnType};
+#[cfg(feature = "columnar")]
+use super::columnar::TableBatches;
 use super::columnar::TableFile;
 use super::{Target, listing_format, refused};
 use crate::output::Output;
@@ -99,6 +105,9 @@ enum Sink {
         file: Box<TableFile<Output>>,
         keys: Vec<KeyKind>,
     },
+    /// In memory; before the first part, without a table.
+    #[cfg(feature = "columnar")]
+    Memory(Option<(TableBatches, Vec<KeyKind>)>),
 }
 
 impl TableWriter {
@@ -176,6 +185,8 @@ impl TableWriter {
                 self.columnar(out, format, &keys).and_then(|file| file.finish())
             }
             Some(Sink::Columnar { file, .. }) => file.finish(),
+            #[cfg(feature = "columnar")]
+            Some(Sink::Memory(_)) => Err(refused("this table has no file")),
         };
         out.map_err(|source| self.error(source))?.finish()
     }
@@ -222,10 +233,14 @@ impl TableWriter {
         format: Format,
         keys: &[KeyKind],
     ) -> io::Result<Box<TableFile<Output>>> {
+        TableFile::create(out, format, &self.types(keys)).map(Box::new)
+    }
+
+    /// Returns the names and types of all columns.
+    fn types(&self, keys: &[KeyKind]) -> Vec<(&str, ColumnType)> {
         let keys = self.key_names().into_iter().zip(keys).map(|(name, &kind)| (name, kind.into()));
         let values = self.columns.iter().map(|(name, kind)| (name.as_str(), (*kind).into()));
-        let columns: Vec<(&str, ColumnType)> = keys.chain(values).collect();
-        TableFile::create(out, format, &columns).map(Box::new)
+        keys.chain(values).collect()
     }
 
     /// Rejects rows and values that do not fit the shape.
@@ -282,6 +297,19 @@ impl TableWriter {
             Sink::Columnar { mut file, keys } => {
                 file.append(blocks.count(), |block| blocks.columns(block, &keys))?;
                 Ok(Sink::Columnar { file, keys })
+            }
+            #[cfg(feature = "columnar")]
+            Sink::Memory(None) if blocks.layout.part.subject().graphs() == 0 => {
+                Ok(Sink::Memory(None))
+            }
+            #[cfg(feature = "columnar")]
+            Sink::Memory(kept) => {
+                let (mut table, keys) = kept.unwrap_or_else(|| {
+                    let keys = blocks.kinds();
+                    (TableBatches::new(&self.types(&keys)), keys)
+                });
+                table.append(blocks.count(), |block| blocks.columns(block, &keys))?;
+                Ok(Sink::Memory(Some((table, keys))))
             }
         }
     }
