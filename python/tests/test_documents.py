@@ -32,10 +32,10 @@ def test_the_examples_of_docstrings_are_right() -> None:
     import doctest
 
     import ripplet
-    from ripplet import _communities, _graph, _program
+    from ripplet import _communities, _estimate, _graph, _program, _swarm
 
     tried = 0
-    for module in (ripplet, _graph, _communities, _program, ripplet.fraud):
+    for module in (ripplet, _estimate, _graph, _communities, _program, _swarm, ripplet.datasets, ripplet.fraud):
         failed, count = doctest.testmod(module)
         assert failed == 0
         tried += count

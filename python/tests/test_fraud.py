@@ -5,7 +5,9 @@ from __future__ import annotations
 import csv
 import datetime
 import decimal
+import os
 import pickle
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -198,6 +200,29 @@ def test_runs_go_on_and_models_are_files(run: rp.fraud.Run, tmp_path: Path) -> N
     assert len(by_model.scores) == len(run.scores)
     with pytest.raises(ValueError, match="has a run in it already"):
         rp.fraud.run(rows(), mapping=MAPPING, output=folder, **WINDOWS)
+
+
+def test_evaluations_are_the_commands(tmp_path: Path) -> None:
+    path = os.environ.get("RIPPLET_COMMAND", "")
+    if not Path(path).is_file():
+        pytest.skip("RIPPLET_COMMAND does not name the command")
+    (tmp_path / "m.toml").write_text(TOML)
+    confirmed = ["ivo", "kai", "leo", "max", "sue", "wim", "nobody"]
+    (tmp_path / "confirmed.csv").write_text("\n".join(["id", *confirmed]) + "\n")
+    arguments = ["fraud", "evaluate", PAYMENTS, "-m", tmp_path / "m.toml", "-c", tmp_path / "confirmed.csv", "--draws", "2", "-w", "14d",
+                 "-s", "8d", "--known", "0.5", "--top", "0.03", "-o", tmp_path / "draws.parquet"]
+    done = subprocess.run([path, *map(str, arguments)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    pq = pytest.importorskip("pyarrow.parquet")
+    found = rp.fraud.evaluate(rows(), mapping=MAPPING, confirmed=confirmed, draws=2, window="14d", slide="8d", known=0.5, top=0.03)
+    assert found.draws.to_arrow().equals(pq.read_table(tmp_path / "draws.parquet"))
+    assert str(found).strip() == done.stdout.strip()
+    assert (found.unseen, found.windows) == (2, 3) and found._repr_html_().startswith("<pre>")
+    assert str(pickle.loads(pickle.dumps(found))) == str(found)
+    for wrong in ({"known": 1.5}, {"top": 0.0}, {"draws": 0}, {"confirmed": ["nobody"]}, {"confirmed": {"id": []}}):
+        with pytest.raises(rp.RippletError) as raised:
+            rp.fraud.evaluate(rows(), **{"mapping": MAPPING, "confirmed": confirmed, **WINDOWS, **wrong})
+        assert isinstance(raised.value, ValueError)
 
 
 def change(**columns: Any) -> dict[str, Any]:

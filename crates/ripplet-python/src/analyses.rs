@@ -13,6 +13,7 @@ use ripplet::analytics::lcc::{Definition, Lcc};
 use ripplet::analytics::pagerank::{PageRank, Stop};
 use ripplet::analytics::{Lengths, PathAnalysis};
 use ripplet::graph::memory;
+use ripplet::lp::{Item, Plan};
 use ripplet::swarm::{Analysis, Column};
 
 /// Values of an analysis.
@@ -52,6 +53,41 @@ impl Values {
 /// Networkx's tolerance of ranks, and the rounds within which it has to be reached, as the command has them.
 const TOLERANCE: f64 = 1e-6;
 const MOST_ROUNDS: u32 = 1000;
+
+/// Memory of a run: the graph and the needs beside it by purpose, on the host and on a device, lists that stay on the host, and
+/// the name of the device.
+pub type Planned = ((u64, Vec<(&'static str, u64)>), (u64, Vec<(&'static str, u64)>), u64, String);
+
+/// Returns a plan as Python takes it.
+pub fn planned(plan: &Plan, device: String) -> Planned {
+    let needs = |items: &[Item]| items.iter().map(|item| (item.purpose, item.bytes)).collect();
+    let host = (plan.graph_host, needs(&plan.items));
+    (host, (plan.graph_device, needs(&plan.device_items)), plan.graph_streamed, device)
+}
+
+/// Returns the memory that an analysis needs.
+#[pyfunction]
+pub fn plan_analysis(
+    py: Python<'_>,
+    graph: &Graph,
+    name: &str,
+    options: Bound<'_, PyDict>,
+) -> PyResult<Planned> {
+    let options = Options(options);
+    let name: AnalysisName = name.parse().map_err(Failure::input)?;
+    let analysis = analysis_of(name, &options)?;
+    let device = options.parsed("device")?.unwrap_or_else(Device::auto);
+    let memory_of_device = options.count("device_memory", 1)?;
+    let stored = graph.stored.clone();
+    options.start()?.run(py, move |_| {
+        let mut run = AnalysisRun::new(stored.view(), analysis).device(device);
+        if let Some(bytes) = memory_of_device {
+            run = run.device_memory(bytes);
+        }
+        let (plan, device) = run.plan(rayon::current_num_threads())?;
+        Ok(planned(&plan, device))
+    })
+}
 
 /// Runs an analysis by its name.
 #[pyfunction]
@@ -95,7 +131,7 @@ pub fn analyse(
     })
 }
 
-fn analysis_of(name: AnalysisName, options: &Options<'_>) -> PyResult<Analysis> {
+pub fn analysis_of(name: AnalysisName, options: &Options<'_>) -> PyResult<Analysis> {
     let normalized = options.flag("normalized")?;
     let lengths = match options.flag("weighted")? {
         true => Lengths::Weights,

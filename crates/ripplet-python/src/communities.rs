@@ -1,5 +1,6 @@
 //! Runs of label propagation and refinement, and what they found.
 
+use crate::analyses::{Planned, planned};
 use crate::array::Array;
 use crate::arrow::capsule_of;
 use crate::column::column_of;
@@ -17,10 +18,10 @@ use ripplet::graph::{ExternalId, GraphView, VertexId, VertexIds, memory};
 use ripplet::io::write::write_communities;
 use ripplet::io::write::{Communities as Rows, Naming, Target, write_communities_or_graph};
 use ripplet::lp::cpu::CpuExecutor;
-use ripplet::lp::programs::{Guard, Seed, Seeding};
+use ripplet::lp::programs::{Cdlp, Guard, Llp, Lpa, Seed, Seeding};
 use ripplet::lp::quality::{Quality, Summary};
 use ripplet::lp::refine::{MergeShare, Objective, Resolution};
-use ripplet::lp::{Counter, NO_LABEL, Schedule, Settings, Stop};
+use ripplet::lp::{Counter, DynProgram, NO_LABEL, Schedule, Settings, Stop};
 use ripplet::programs::{BuiltIn, ProgramName, StopChoice};
 use ripplet::{Device, Storage, StoredGraph};
 use std::num::NonZeroU32;
@@ -93,7 +94,7 @@ impl Memberships {
 }
 
 /// The choices of a run.
-struct Choices {
+pub struct Choices {
     program: BuiltIn,
     /// A program of the user's own, in place of the built-in one.
     own: Option<Own>,
@@ -121,7 +122,7 @@ struct Choices {
 const PARAMETERS: [&str; 5] = ["guard", "gamma", "memory", "threshold", "attenuation"];
 
 impl Choices {
-    fn of(options: &Options<'_>) -> PyResult<Choices> {
+    pub fn of(options: &Options<'_>) -> PyResult<Choices> {
         let name = options.parsed::<ProgramName>("program")?;
         let program = name.unwrap_or(ProgramName::Lpa);
         let own = Own::of(options)?;
@@ -237,6 +238,53 @@ impl Choices {
         let settings = self.settings_of_own(own);
         let observer = watch.clone();
         CpuExecutor::new(self.threads)?.install(|| own.check(graph, &settings, &observer))
+    }
+
+    /// Returns the program and the settings of a run on each graph of a batch.
+    ///
+    /// # Errors
+    /// If a choice is about one graph, or about a GPU.
+    pub fn of_each_graph(self) -> Result<(Box<dyn DynProgram>, Settings), Failure> {
+        let of_one = [
+            ("refine", self.refine.is_some()),
+            ("max_size", self.max_size.is_some()),
+            ("initial", self.initial.is_some()),
+            ("seeds", !self.seeds.is_empty()),
+            ("fixed", !self.fixed.is_empty()),
+            ("a program of your own", self.own.is_some()),
+        ];
+        if let Some((name, _)) = of_one.iter().find(|(_, is_given)| *is_given) {
+            return Err(Failure::input(format!(
+                "{name} is about one graph: leave it out, or use ripplet.communities for each graph"
+            )));
+        }
+        if !self.device.is_auto() && !self.device.is_cpu() {
+            return Err(Failure::input("the communities of a batch are for the CPU so far"));
+        }
+        let program: Box<dyn DynProgram> = match self.program {
+            BuiltIn::Lpa(guard) => Lpa::new(guard).into(),
+            BuiltIn::Cdlp => Cdlp.into(),
+            BuiltIn::Llp(gamma) => Llp::new(gamma).into(),
+            BuiltIn::Slpa { .. } | BuiltIn::Seeded { .. } => {
+                return Err(Failure::input(format!(
+                    "program: expected lpa, cdlp or llp for the graphs of a batch, not {}",
+                    self.program.name()
+                )));
+            }
+        };
+        let settings = match self.settings {
+            Some(settings) => settings,
+            None => Settings { counter: self.counter, ..self.program.settings() },
+        };
+        let settings = Settings {
+            schedule: self.schedule.unwrap_or(settings.schedule),
+            stop: self.stop.unwrap_or(settings.stop),
+            keep_disconnected: self.keep_disconnected.unwrap_or(settings.keep_disconnected),
+            merge: self.merge.unwrap_or(settings.merge),
+            seed: self.seed,
+            ..settings
+        };
+        Ok((program, settings))
     }
 
     fn search<'g>(self, graph: GraphView<'g>) -> CommunitySearch<'g> {
@@ -419,6 +467,23 @@ pub fn communities(py: Python<'_>, graph: &Graph, options: Bound<'_, PyDict>) ->
     let choices = Choices::of(&options)?;
     let stored = graph.stored.clone();
     options.start()?.wait(py, move |watch| found(stored, choices, watch))
+}
+
+/// Returns the memory that a run needs.
+#[pyfunction]
+pub fn plan_communities(
+    py: Python<'_>,
+    graph: &Graph,
+    options: Bound<'_, PyDict>,
+) -> PyResult<Planned> {
+    let options = Options(options);
+    let choices = Choices::of(&options)?;
+    let stored = graph.stored.clone();
+    options.start()?.wait(py, move |_| {
+        let plan = choices.search(stored.view()).plan()?;
+        let device = if plan.total_device() > 0 { "gpu" } else { "cpu" };
+        Ok(planned(&plan, device.into()))
+    })
 }
 
 fn found(stored: Arc<StoredGraph>, choices: Choices, watch: &mut Watch) -> Result<Found, Failure> {

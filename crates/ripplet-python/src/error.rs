@@ -5,6 +5,7 @@
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 use ripplet::analyses::AnalyseError;
+use ripplet::analytics::AnalysisError;
 use ripplet::communities::CommunitiesError;
 use ripplet::device::OpenWorkersError;
 use ripplet::graph::{BuildError, EdgeTableError, OutOfMemory};
@@ -209,7 +210,15 @@ impl From<QualityError> for Failure {
 
 impl From<SwarmError> for Failure {
     fn from(error: SwarmError) -> Failure {
-        Failure::new(Class::Run, error)
+        match error {
+            SwarmError::Read(error) => error.into(),
+            SwarmError::Device(error) => error.into(),
+            SwarmError::Run(AnalysisError::OutOfMemory(error)) => error.into(),
+            SwarmError::Run(AnalysisError::NoLength(_) | AnalysisError::Setting(_)) => {
+                Failure::input(error)
+            }
+            error => Failure::new(Class::Run, error),
+        }
     }
 }
 

@@ -12,20 +12,24 @@ use ripplet::device::AnyExecutor;
 use ripplet::fraud::chance::NOISE;
 use ripplet::fraud::database::{DatabaseError, DatabaseOptions, SCHEMA};
 use ripplet::fraud::detect::{DetectError, Detection};
-use ripplet::fraud::feed::{FeedError, FeedOptions};
+use ripplet::fraud::entity_table::EntityTable;
+use ripplet::fraud::evaluate::{EvaluateError, Evaluation, Evaluator, Report, write_draws};
+use ripplet::fraud::feed::{Advance, Feed, FeedError, FeedOptions};
 use ripplet::fraud::folder::{FolderError, Manifest, RunFolder};
 use ripplet::fraud::model::ModelFile;
 use ripplet::fraud::output::GnnScope;
 use ripplet::fraud::report::ReportLimits;
-use ripplet::fraud::run::{self, ModelChoice, PipelineError, PipelineObserver, RunOptions, notes};
+use ripplet::fraud::run::{
+    self, ListFiles, Lists, ModelChoice, PipelineError, PipelineObserver, RunOptions, notes,
+};
 use ripplet::fraud::source::reader::{ReaderError, Reading, Sources};
 use ripplet::fraud::source::{SourceError, TableSource};
 use ripplet::fraud::stream::{LONGEST_PAUSE, StreamError};
 use ripplet::fraud::ties::TieRule;
 use ripplet::fraud::window::Shape;
-use ripplet::fraud::{Mapping, Span, TimeRange, Timestamp};
+use ripplet::fraud::{KindId, Mapping, Span, TimeRange, Timestamp};
 use ripplet::io::{LARGEST_TEXT, ReadErrorKind, read_small_text};
-use ripplet::lp::{Round, RoundObserver};
+use ripplet::lp::{Round, RoundObserver, RunError};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -58,13 +62,7 @@ pub fn fraud_run(
     let options = Options(options);
     let (mapping, text) = mapping_of(&mapping)?;
     let feed = feed_of(transactions, mapping, &options)?;
-    let list = |name: &str| -> PyResult<Option<TableSource>> {
-        let Some(given) = options.any(name)? else { return Ok(None) };
-        Ok(Some(match given.extract::<List<'_>>()? {
-            List::Table(table) => table.source(name)?.into(),
-            List::File(path) => path.into(),
-        }))
-    };
+    let list = |name: &str| list_of(&options, name);
     let model = match options.text("model")?.as_deref() {
         None | Some("auto") => ModelChoice::Auto,
         Some("none") => ModelChoice::None,
@@ -138,6 +136,169 @@ pub fn fraud_run(
         all.extend(notes(&manifest, &manifest.windows));
         Ok((text_of(&manifest)?, all, name, fallback))
     })
+}
+
+/// Counts of an evaluation: accounts, confirmed ones, those in no window, and windows.
+type Counted = (u32, u32, u32, u32);
+
+/// Figures of each draw, the tables of the command as text, counts, notes, and the device.
+type Evaluated = (Table, String, Counted, Vec<String>, String, Option<String>);
+
+/// Measures how many held-out accounts each ranking finds. `draws` is the path of a file for the figures of the draws.
+#[pyfunction]
+pub fn fraud_evaluate(
+    py: Python<'_>,
+    transactions: Option<Transactions<'_>>,
+    mapping: Bound<'_, PyAny>,
+    draws: PathBuf,
+    options: Bound<'_, PyDict>,
+) -> PyResult<Evaluated> {
+    let options = Options(options);
+    let (mapping, _) = mapping_of(&mapping)?;
+    let kind = mapping.source.kind.clone();
+    let feed = feed_of(transactions, mapping, &options)?;
+    let (confirmed, trusted) = (list_of(&options, "confirmed")?, list_of(&options, "trusted")?);
+    let table = list_of(&options, "entity_table")?;
+    let detection = detection_of(&options)?;
+    let of = Evaluation::default();
+    let top = options.number("top")?.unwrap_or(of.top);
+    let mut tops = of.tops;
+    if !tops.contains(&top) {
+        tops.push(top);
+        tops.sort_by(f64::total_cmp);
+    }
+    let evaluation = Evaluation {
+        tops,
+        top,
+        draws: options.count32("draws", 1)?.unwrap_or(of.draws),
+        known: options.number("known")?.unwrap_or(of.known),
+        seed: detection.seed,
+        detection,
+        methods: of.methods,
+    };
+    let device = device_of(&options)?;
+    let memory = options.count("device_memory", 1)?;
+    let threads = options.count32("threads", 1)?.map(|threads| threads as usize);
+    options.start()?.run(py, move |watch| {
+        let opened = device.open_one(memory).map_err(|e| Failure::new(Class::Device, e))?;
+        let (executor, fallback) = opened.start(threads)?;
+        let mut fallback = fallback.map(|fallback| fallback.reason);
+        let lists = ListFiles {
+            bad: confirmed.as_ref(),
+            trusted: trusted.as_ref(),
+            ..ListFiles::default()
+        };
+        let asked = Asked { feed: &feed, lists, table: table.as_ref(), kind: &kind };
+        let mut name = executor.name();
+        let done = match evaluated(&asked, evaluation.clone(), &executor, watch) {
+            Err(EvaluationEnd::Run(error)) => match device.fallback(&error) {
+                Some(why) => {
+                    let cpu = AnyExecutor::cpu(threads)?;
+                    (name, fallback) = (cpu.name(), Some(why.reason));
+                    evaluated(&asked, evaluation, &cpu, watch)
+                }
+                None => Err(EvaluationEnd::Run(error)),
+            },
+            done => done,
+        };
+        let (report, mut all) = done?;
+        all.extend(report.cautions());
+        write_draws(&*draws, &report)?;
+        let Report { accounts, confirmed, unseen, windows, .. } = report;
+        let counted = (accounts, confirmed, unseen, windows);
+        Ok((Table::of_file(&draws)?, report.tables(), counted, all, name, fallback))
+    })
+}
+
+/// What is evaluated.
+struct Asked<'a> {
+    feed: &'a FeedOptions,
+    lists: ListFiles<'a>,
+    table: Option<&'a TableSource>,
+    kind: &'a str,
+}
+
+/// Why an evaluation ended early.
+enum EvaluationEnd {
+    Run(RunError),
+    Other(Failure),
+}
+
+impl From<PipelineError> for EvaluationEnd {
+    fn from(error: PipelineError) -> EvaluationEnd {
+        match error {
+            PipelineError::Detect(DetectError::Run(error)) => EvaluationEnd::Run(error),
+            error => EvaluationEnd::Other(error.into()),
+        }
+    }
+}
+
+impl From<FeedError> for EvaluationEnd {
+    fn from(error: FeedError) -> EvaluationEnd {
+        PipelineError::from(error).into()
+    }
+}
+
+impl From<EvaluateError> for EvaluationEnd {
+    fn from(error: EvaluateError) -> EvaluationEnd {
+        match error {
+            EvaluateError::Run(error) => EvaluationEnd::Run(error),
+            EvaluateError::Detect(error) => PipelineError::from(error).into(),
+            EvaluateError::OutOfMemory(error) => EvaluationEnd::Other(error.into()),
+            error => EvaluationEnd::Other(Failure::input(error)),
+        }
+    }
+}
+
+impl From<EvaluationEnd> for Failure {
+    fn from(end: EvaluationEnd) -> Failure {
+        match end {
+            EvaluationEnd::Run(error) => error.into(),
+            EvaluationEnd::Other(failure) => failure,
+        }
+    }
+}
+
+/// Ranks window after window; returns the report and notes.
+fn evaluated(
+    asked: &Asked<'_>,
+    evaluation: Evaluation,
+    executor: &AnyExecutor,
+    watch: &mut Watch,
+) -> Result<(Report, Vec<String>), EvaluationEnd> {
+    let mut feed = Feed::begin(asked.feed)?;
+    let lists = Lists::read(asked.lists, feed.entities(), asked.kind)?;
+    let mut all: Vec<String> = lists.notes().map(str::to_owned).collect();
+    let mut evaluator = Evaluator::new(evaluation, &lists.known_bad())?;
+    let trusted = lists.trusted();
+    if let Some(table) = asked.table {
+        let kind = feed.entities().find_kind(asked.kind).unwrap_or(KindId(0));
+        let read = EntityTable::read(table, feed.entities(), kind);
+        let table = read.map_err(PipelineError::from)?;
+        all.extend(table.notes().iter().cloned());
+        evaluator = evaluator.with_table(table);
+    }
+    watch.stage("reading");
+    let cancelled = watch.clone();
+    while feed.advance(|_| Ok(()), || cancelled.is_cancelled())? == Advance::Window {
+        feed.slide()?;
+        if let Some(window) = feed.window() {
+            watch.stage("ranking a window");
+            let days: Vec<_> = feed.days().map(|(_, day)| day).collect();
+            evaluator.window(executor, window, &days, feed.entities(), &trusted, watch)?;
+        }
+    }
+    all.extend(feed.stream().counts().notes());
+    Ok((evaluator.finish()?, all))
+}
+
+/// Returns a list of the options: a table, or the path of a file.
+fn list_of(options: &Options<'_>, name: &str) -> PyResult<Option<TableSource>> {
+    let Some(given) = options.any(name)? else { return Ok(None) };
+    Ok(Some(match given.extract::<List<'_>>()? {
+        List::Table(table) => table.source(name)?.into(),
+        List::File(path) => path.into(),
+    }))
 }
 
 /// Returns the manifest of a run folder, and notes on it.

@@ -444,7 +444,7 @@ fn storage(options: &Options<'_>) -> PyResult<Option<Storage>> {
     }
 }
 
-fn load_options(options: &Options<'_>) -> PyResult<LoadOptions> {
+pub fn load_options(options: &Options<'_>) -> PyResult<LoadOptions> {
     let directed = options.choice("directed")?;
     let weighted = options.flag("weighted")?;
     let ids = match options.text("id_kind")?.as_deref() {

@@ -17,6 +17,7 @@
 //! | `networkx` | the backend of NetworkX |
 //! | `options` | keyword options |
 //! | `program` | programs in the language of hooks |
+//! | `swarm` | an analysis of each graph of a batch |
 //! | `table` | tables that go to Python and come from it |
 //!
 //! A panic of a run is an exception as well: it ends the run's thread, not the interpreter.
@@ -34,6 +35,7 @@ mod measures;
 mod networkx;
 mod options;
 mod program;
+mod swarm;
 mod table;
 
 use pyo3::prelude::*;
@@ -42,15 +44,15 @@ use pyo3::prelude::*;
 #[pymodule(name = "_native")]
 mod native {
     #[pymodule_export]
-    use crate::analyses::{Values, analyse};
+    use crate::analyses::{Values, analyse, plan_analysis};
     #[pymodule_export]
     use crate::array::Array;
     #[pymodule_export]
     use crate::column::Column;
     #[pymodule_export]
-    use crate::communities::{Found, communities};
+    use crate::communities::{Found, communities, plan_communities};
     #[pymodule_export]
-    use crate::fraud::{fraud_columns, fraud_folder, fraud_run};
+    use crate::fraud::{fraud_columns, fraud_evaluate, fraud_folder, fraud_run};
     #[pymodule_export]
     use crate::graph::Graph;
     #[pymodule_export]
@@ -62,6 +64,8 @@ mod native {
     };
     #[pymodule_export]
     use crate::program::{Program, read_program, vertex_table};
+    #[pymodule_export]
+    use crate::swarm::Swarm;
     #[pymodule_export]
     use crate::table::Table;
     use pyo3::prelude::*;

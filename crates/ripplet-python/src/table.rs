@@ -24,7 +24,7 @@ use pyo3::types::{PyBytes, PyCapsule};
 use ripplet::graph::memory;
 use ripplet::io::Format;
 use ripplet::io::tables::TableFile;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Batches with one schema.
@@ -86,13 +86,11 @@ impl Table {
             watch.stage("reading tables");
             let (mut schema, mut batches) = (None, Vec::new());
             for path in &paths {
-                let format = Format::of_path(path).map_or(Format::Parquet, |(format, _)| format);
-                let file = TableFile::open(path, format)?;
-                let all: Vec<usize> = (0..file.schema().fields().len()).collect();
-                for rows in file.batches(&all)? {
-                    memory::push(&mut batches, rows?.batch)?;
+                let file = Table::of_file(path)?;
+                for batch in file.batches {
+                    memory::push(&mut batches, batch)?;
                 }
-                schema.get_or_insert_with(|| Arc::new(file.schema().clone()));
+                schema.get_or_insert(file.schema);
             }
             let schema = schema.unwrap_or_else(|| Arc::new(Schema::empty()));
             // Batches of a file have its metadata, which no other file has.
@@ -172,6 +170,18 @@ impl Table {
 }
 
 impl Table {
+    /// Reads a table of a file `.parquet` or `.arrow`.
+    pub fn of_file(path: &Path) -> Result<Table, Failure> {
+        let format = Format::of_path(path).map_or(Format::Parquet, |(format, _)| format);
+        let file = TableFile::open(path, format)?;
+        let all: Vec<usize> = (0..file.schema().fields().len()).collect();
+        let mut batches = Vec::new();
+        for rows in file.batches(&all)? {
+            memory::push(&mut batches, rows?.batch)?;
+        }
+        Ok(Table { schema: Arc::new(file.schema().clone()), batches })
+    }
+
     /// Returns the table as a source of the fraud library; `name` is its name in messages.
     pub fn source(&self, name: &str) -> Result<ripplet::fraud::source::MemoryTable, Failure> {
         use ripplet::fraud::source::{MemoryTable, SourceError};

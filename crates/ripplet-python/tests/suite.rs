@@ -25,16 +25,26 @@ fn root() -> PathBuf {
 /// Makes a folder with the packages, as installed ones: the code and the module.
 fn install(folder: &Path, module: &Path) {
     for package in ["ripplet", "nx_ripplet"] {
-        let (from, to) = (root().join("python/src").join(package), folder.join(package));
-        fs::create_dir(&to).unwrap();
-        for file in fs::read_dir(from).unwrap() {
-            let file = file.unwrap();
-            if file.file_type().unwrap().is_file() {
-                fs::copy(file.path(), to.join(file.file_name())).unwrap();
-            }
-        }
+        copy(&root().join("python/src").join(package), &folder.join(package));
     }
     fs::copy(module, folder.join("ripplet/_native.abi3.so")).unwrap();
+}
+
+/// Copies a folder with its folders, but without what Python has compiled.
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir(to).unwrap();
+    for file in fs::read_dir(from).unwrap() {
+        let file = file.unwrap();
+        match file.file_type().unwrap() {
+            kind if kind.is_file() => {
+                fs::copy(file.path(), to.join(file.file_name())).unwrap();
+            }
+            kind if kind.is_dir() && file.file_name() != "__pycache__" => {
+                copy(&file.path(), &to.join(file.file_name()));
+            }
+            _ => {}
+        }
+    }
 }
 
 #[test]

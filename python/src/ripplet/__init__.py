@@ -7,7 +7,9 @@
 [[0, 1, 2], [3, 4, 5]]
 """
 
-from . import errors, fraud, generate, hooks
+from typing import TYPE_CHECKING, Any
+
+from . import datasets, errors, fraud, generate, hooks
 from ._analyses import (
     Values,
     apsp,
@@ -22,9 +24,11 @@ from ._analyses import (
     triangles,
 )
 from ._communities import Communities, Picture, Round, cdlp, communities, overlapping, seeded, sweep
+from ._estimate import Estimate, estimate
 from ._graph import Graph, graph
 from ._native import version as __version__
 from ._program import Program, program
+from ._swarm import Swarm, SwarmTable, swarm
 from ._tables import Table
 from .errors import (
     DeviceError,
@@ -39,9 +43,23 @@ from .errors import (
     UnknownVertexError,
 )
 
+if TYPE_CHECKING:
+    from . import sklearn as sklearn
+
+
+def __getattr__(name: str) -> Any:
+    # scikit-learn takes longer to import than all of this package, and need not be installed.
+    if name == "sklearn":
+        import importlib
+
+        return importlib.import_module(f"{__name__}.sklearn")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
 __all__ = [
     "Communities",
     "DeviceError",
+    "Estimate",
     "FileError",
     "Graph",
     "InputError",
@@ -53,6 +71,8 @@ __all__ = [
     "RippletError",
     "Round",
     "RunError",
+    "Swarm",
+    "SwarmTable",
     "Table",
     "UnknownColumnError",
     "UnknownVertexError",
@@ -64,8 +84,10 @@ __all__ = [
     "closeness",
     "communities",
     "components",
+    "datasets",
     "devices",
     "errors",
+    "estimate",
     "fraud",
     "generate",
     "graph",
@@ -77,6 +99,7 @@ __all__ = [
     "pagerank",
     "program",
     "seeded",
+    "swarm",
     "sweep",
     "triangles",
 ]

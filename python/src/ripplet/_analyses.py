@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from . import _native as native
 from ._communities import plain
+from ._estimate import Planned, estimating
 from ._graph import Graph, graph, set_once, view
 from ._options import given, options
 from ._progress import Progress, reporter
@@ -95,6 +96,8 @@ def _run(name: str, data: Any, progress: Progress, choices: dict[str, Any]) -> t
         choices = {name: value for name, value in choices.items() if name != "weighted"}
     if choices.get("weighted") and not of.weighted:
         raise InputError("the graph has no weights: make it with weight=, or leave weighted out")
+    if estimating():
+        raise Planned(native.plan_analysis(of._native, name, choices))
     with reporter(progress) as told:
         return of, native.analyse(of._native, name, {**choices, **given(progress=told)})
 

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _native as native
+from ._estimate import Planned, estimating
 from ._graph import Graph, graph, objects, set_once, view
 from ._options import given, options
 from ._program import Program, choices_of
@@ -723,6 +724,8 @@ def run(
     with reporter(progress) as told:
         if told is not None:
             extra["progress"] = told
+        if estimating():
+            raise Planned(native.plan_communities(of._native, {**choices, **extra}))
         found = native.communities(of._native, {**choices, **extra})
     return Communities(found, of, choices, clusters)
 

@@ -37,7 +37,7 @@ from .errors import InputError, OptionError
 if TYPE_CHECKING:
     import tempfile
 
-__all__ = ["Run", "Table", "open", "run"]
+__all__ = ["Evaluation", "Run", "Table", "evaluate", "open", "run"]
 
 TABLES = ("clusters", "members", "edges", "transactions", "known_bad", "ended", "entities", "reasons", "active")
 """The tables of a window: docs/fraud-report.md has their columns."""
@@ -513,6 +513,155 @@ def run(
             temporary.cleanup()
         raise
     return Run(folder, temporary, found)
+
+
+class Evaluation:
+    """How many held-out accounts each ranking finds: the result of :func:`evaluate`, which does not change and can be pickled.
+
+    Attributes
+    ----------
+    draws : Table
+        The figures of each method in each draw, as the command's ``--output`` has them: ``draw``, ``method``, ``held_out``,
+        ``found_at_…``, ``average_precision``, ``detected``, ``days_to_detection``, ``days_waited``.
+    accounts, confirmed, unseen, windows : int
+        Numbers of ranked accounts, of confirmed ones, of those in no window, and of windows.
+    notes : list of str
+        What the command says beside the tables.
+    device : str
+        What computed the labels.
+    fallback : str or None
+        Why it was the CPU, if the choice allowed a GPU.
+    """
+
+    __slots__ = ("_text", "accounts", "confirmed", "device", "draws", "fallback", "notes", "unseen", "windows")
+
+    _text: str
+    draws: Table
+    accounts: int
+    confirmed: int
+    unseen: int
+    windows: int
+    notes: list[str]
+    device: str
+    fallback: str | None
+
+    def __init__(
+        self,
+        draws: Table,
+        text: str,
+        counts: tuple[int, int, int, int],
+        notes: list[str],
+        device: str,
+        fallback: str | None,
+    ) -> None:
+        names = ("draws", "_text", "accounts", "confirmed", "unseen", "windows", "notes", "device", "fallback")
+        for name, value in zip(names, (draws, text, *counts, notes, device, fallback), strict=True):
+            set_once(self, name, value)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError("an evaluation does not change")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        counts = (self.accounts, self.confirmed, self.unseen, self.windows)
+        return (Evaluation, (self.draws, self._text, counts, self.notes, self.device, self.fallback))
+
+    def __str__(self) -> str:
+        """Returns the tables that the command prints: means over the draws, with their 95 % intervals."""
+        return self._text
+
+    def __repr__(self) -> str:
+        return f"<ripplet.fraud.Evaluation: {self.confirmed:,} of {self.accounts:,} accounts confirmed, {self.windows} windows>"
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        return f"<pre>{escape(self._text)}</pre>"
+
+
+@options
+def evaluate(
+    transactions: TableLike = None,
+    *,
+    mapping: MappingLike,
+    confirmed: TableLike,
+    trusted: TableLike = None,
+    entity_table: TableLike = None,
+    draws: int = 100,
+    known: float = 0.2,
+    top: float = 0.02,
+    window: str = "30d",
+    slide: str = "1d",
+    growing: bool = False,
+    full_slides: bool = False,
+    late: str | None = None,
+    on_error: Literal["stop", "skip"] = "stop",
+    longest_gap: str = "180d",
+    skip_late_rows: bool = False,
+    since: str | None = None,
+    before: str | None = None,
+    skip_repeated_files: bool = False,
+    postgres: str | None = None,
+    duckdb: str | os.PathLike[str] | None = None,
+    query: str | None = None,
+    attenuation: float | None = None,
+    max_iterations: int | None = None,
+    warm_iterations: int | None = None,
+    min_size: int | None = None,
+    max_size: int | None = None,
+    seeded_only: bool = False,
+    hub_degree: int | None = None,
+    no_closure: bool = False,
+    seed: int = 0,
+    device: str | None = None,
+    device_memory: int | None = None,
+    threads: int | None = None,
+    progress: Progress = "auto",
+) -> Evaluation:
+    """Measures how many confirmed bad accounts a ranking finds that knows only a share of them: ``ripplet fraud evaluate``.
+
+    Parameters
+    ----------
+    confirmed : table, path or list of ids
+        Accounts that were confirmed to be bad: a column ``id``, and optional columns ``kind``, ``from`` and ``until``.
+    draws : int, default 100
+        The number of random draws of known accounts.
+    known : float, default 0.2
+        The share that is known, from 0 to below 1; the others are held out.
+    top : float, default 0.02
+        The share of all accounts among which an account counts as detected.
+    transactions, mapping, trusted, entity_table and all others
+        As of :func:`run`.
+
+    Returns
+    -------
+    Evaluation
+        Figures of each draw, and the command's tables as text.
+
+    Raises
+    ------
+    InputError
+        If a column is missing, a row is bad, a share is out of its range, or no confirmed account is in a window.
+
+    References
+    ----------
+    docs/fraud-evaluation.md explains the figures.
+    """
+    taken = mapping_of(mapping)
+    rows = transactions_of(transactions, taken)
+    lists = [("confirmed", confirmed), ("trusted", trusted), ("entity_table", entity_table)]
+    choices = given(
+        draws=draws, known=known, top=top, window=window, slide=slide, growing=growing, full_slides=full_slides, late=late,
+        on_error=on_error, longest_gap=longest_gap, skip_late_rows=skip_late_rows, since=since, before=before,
+        skip_repeated_files=skip_repeated_files, postgres=postgres, duckdb=None if duckdb is None else os.fspath(duckdb),
+        query=query, attenuation=attenuation, max_iterations=max_iterations, warm_iterations=warm_iterations,
+        min_size=min_size, max_size=max_size, seeded_only=seeded_only, hub_degree=hub_degree, no_closure=no_closure, seed=seed,
+        device=device, device_memory=device_memory, threads=threads, **{name: list_of(table, name) for name, table in lists},
+    )
+    with temporary_folder() as folder, reporter(progress) as told:
+        path = os.path.join(folder, "draws.parquet")
+        found = native.fraud_evaluate(rows, taken, path, {**choices, **given(progress=told)})
+        table, text, counts, notes, name, fallback = found
+        return Evaluation(Table(table), text, counts, notes, name, fallback)
 
 
 def open(folder: str | os.PathLike[str]) -> Run:

@@ -1,0 +1,249 @@
+"""Estimators of scikit-learn: communities as a clustering, and label propagation as a classifier.
+
+scikit-learn is imported with this module alone: ``import ripplet.sklearn``, or ``rp.sklearn`` at its first use.
+
+>>> import ripplet as rp
+>>> from sklearn.datasets import make_blobs
+>>> X, y = make_blobs(300, centers=3, random_state=0, cluster_std=0.5)
+>>> labels = rp.sklearn.Communities(refine="modularity", n_neighbors=30).fit_predict(X)
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from ._communities import communities, seeded
+from ._graph import Graph, graph
+from .errors import InputError, OptionError
+
+try:
+    from scipy import sparse
+    from sklearn.base import BaseEstimator, ClassifierMixin, ClusterMixin
+    from sklearn.neighbors import NearestNeighbors
+    from sklearn.utils.multiclass import check_classification_targets
+    from sklearn.utils.validation import check_is_fitted, validate_data
+except ImportError as error:  # pragma: no cover
+    raise ImportError("ripplet.sklearn needs scikit-learn 1.6 or newer: pip install 'scikit-learn>=1.6'") from error
+
+__all__ = ["Communities", "LabelPropagation"]
+
+Affinity = Literal["nearest_neighbors", "precomputed"]
+
+
+def neighbours(estimator: Any, X: npt.NDArray[Any]) -> NearestNeighbors:
+    """Returns the index of the nearest neighbours of samples."""
+    count = min(estimator.n_neighbors, max(1, len(X) - 1))
+    return NearestNeighbors(n_neighbors=count).fit(X)
+
+
+def affinity_graph(estimator: Any, X: Any) -> Graph:
+    """Returns the graph of samples: of neighbours in either direction without weights, or of a matrix with its entries."""
+    if not isinstance(estimator.n_neighbors, (int, np.integer)) or estimator.n_neighbors < 1:
+        raise InputError(f"n_neighbors: expected a whole number, 1 or above, not {estimator.n_neighbors!r}")
+    if estimator.affinity == "precomputed":
+        if X.shape[0] != X.shape[1]:
+            raise InputError(f"affinity='precomputed' needs a square matrix, not one of the shape {X.shape}")
+        return graph(sparse.coo_array(X), weight=True, threads=estimator.threads)
+    if estimator.affinity != "nearest_neighbors":
+        raise InputError(f"affinity: expected 'nearest_neighbors' or 'precomputed', not {estimator.affinity!r}")
+    if len(X) == 1:
+        return graph(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), vertices=1)
+    edges = neighbours(estimator, X).kneighbors_graph().tocoo()
+    ends = np.asarray(edges.row, dtype=np.int64), np.asarray(edges.col, dtype=np.int64)
+    return graph(*ends, vertices=len(X), threads=estimator.threads)
+
+
+class Communities(ClusterMixin, BaseEstimator):  # type: ignore[misc]
+    """Clusters samples as communities of their neighbours' graph, or of a graph that is given as a matrix.
+
+    Parameters
+    ----------
+    affinity : {"nearest_neighbors", "precomputed"}
+        Whether samples are joined to their nearest neighbours, or ``X`` is a symmetric matrix of weights, dense or sparse, where
+        0 is no edge.
+    n_neighbors : int, default 10
+        Neighbours of each sample.
+    program : {"lpa", "llp", "cdlp"}, optional
+        The program of label propagation; ``lpa`` by default.
+    refine : {"modularity", "cpm"}, optional
+        Refines communities by this score in place of a program, as Leiden does.
+    resolution : float, optional
+        Resolution of ``refine``.
+    seed : int, default 0
+        Draws orders and ties.
+    device : str, default "auto"
+        Device of the run.
+    threads : int, optional
+        Threads; by default one per core.
+
+    Attributes
+    ----------
+    labels_ : numpy.ndarray
+        The community of each sample, shape ``(samples,)``: from 0, the largest first.
+    n_features_in_ : int
+        Number of features.
+    communities_ : ripplet.Communities
+        The communities.
+
+    References
+    ----------
+    Raghavan, Albert and Kumara 2007; Traag, Waltman and van Eck 2019.
+    """
+
+    def __init__(
+        self,
+        *,
+        affinity: Affinity = "nearest_neighbors",
+        n_neighbors: int = 10,
+        program: str | None = None,
+        refine: str | None = None,
+        resolution: float | None = None,
+        seed: int = 0,
+        device: str = "auto",
+        threads: int | None = None,
+    ) -> None:
+        self.affinity = affinity
+        self.n_neighbors = n_neighbors
+        self.program = program
+        self.refine = refine
+        self.resolution = resolution
+        self.seed = seed
+        self.device = device
+        self.threads = threads
+
+    def fit(self, X: Any, y: Any = None) -> Communities:
+        """Finds communities.
+
+        Parameters
+        ----------
+        X : array of shape (samples, features), or (samples, samples)
+            Features, or a matrix of weights if ``affinity="precomputed"``.
+        y
+            Ignored.
+        """
+        matrix = self.affinity == "precomputed"
+        X = validate_data(self, X, accept_sparse=["csr", "csc", "coo"] if matrix else False)
+        of = affinity_graph(self, X)
+        choices: dict[str, Any] = {"refine": self.refine, "resolution": self.resolution, "program": self.program}
+        choices = {name: value for name, value in choices.items() if value is not None}
+        self.communities_ = communities(
+            of, seed=self.seed, device=self.device, threads=self.threads, progress=False, **choices
+        )
+        self.labels_ = np.array(self.communities_.numbers)
+        return self
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.affinity == "precomputed"
+        tags.input_tags.sparse = self.affinity == "precomputed"
+        return tags
+
+
+class LabelPropagation(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Classifies samples from a few labelled ones: labels spread over the graph of nearest neighbours.
+
+    Unlike scikit-learn's, labels are not soft: a sample has one label at a time, that with the most votes of its neighbours, and
+    labelled samples keep theirs. The cost is linear in the edges, and the result does not depend on the number of threads.
+
+    Parameters
+    ----------
+    affinity, n_neighbors, device, threads
+        As of :class:`Communities`.
+    attenuation : float, optional
+        The share of its strength that a label keeps at a hop; the default is that of :func:`ripplet.seeded`.
+    seed : int, default 0
+        Draws orders and ties.
+
+    Attributes
+    ----------
+    classes_ : numpy.ndarray
+        The labels, without -1, shape ``(classes,)``.
+    transduction_ : numpy.ndarray
+        The label of each sample, shape ``(samples,)``; -1 if no label reaches it.
+    label_distributions_ : numpy.ndarray
+        Shape ``(samples, classes)``: 1 at the label of a sample; rows of samples that no label reaches are 0.
+    n_features_in_ : int
+        Number of features.
+
+    References
+    ----------
+    Zhu and Ghahramani 2002; Raghavan, Albert and Kumara 2007.
+    """
+
+    def __init__(
+        self,
+        *,
+        affinity: Affinity = "nearest_neighbors",
+        n_neighbors: int = 7,
+        attenuation: float | None = None,
+        seed: int = 0,
+        device: str = "auto",
+        threads: int | None = None,
+    ) -> None:
+        self.affinity = affinity
+        self.n_neighbors = n_neighbors
+        self.attenuation = attenuation
+        self.seed = seed
+        self.device = device
+        self.threads = threads
+
+    def fit(self, X: Any, y: Any) -> LabelPropagation:
+        """Spreads labels.
+
+        Parameters
+        ----------
+        X : array of shape (samples, features), or (samples, samples)
+            Features, or a matrix of weights if ``affinity="precomputed"``.
+        y : array of shape (samples,)
+            The label of each sample; -1 is unknown.
+        """
+        matrix = self.affinity == "precomputed"
+        X, y = validate_data(self, X, y, accept_sparse=["csr", "csc", "coo"] if matrix else False)
+        check_classification_targets(y)
+        of = affinity_graph(self, X)
+        known = np.ones(len(y), dtype=bool) if y.dtype.kind in "OUS" else y != -1
+        self.classes_, codes = np.unique(y[known], return_inverse=True)
+        if not len(self.classes_):
+            raise InputError("y: all labels are -1, so there is none to spread")
+        seeds = dict(zip(np.flatnonzero(known).tolist(), codes.tolist(), strict=True))
+        choices: dict[str, Any] = {} if self.attenuation is None else {"attenuation": self.attenuation}
+        found = seeded(of, seeds, seed=self.seed, device=self.device, threads=self.threads, progress=False, **choices)
+        names, numbers = found.names.astype(np.int64), found.numbers
+        reached = numbers >= 0
+        of_sample = np.full(len(y), -1, dtype=np.int64)
+        of_sample[reached] = names[numbers[reached]]
+        self.label_distributions_ = np.zeros((len(y), len(self.classes_)))
+        self.label_distributions_[np.flatnonzero(reached), of_sample[reached]] = 1.0
+        self.transduction_ = self.classes_[np.maximum(of_sample, 0)]
+        if not reached.all():
+            self.transduction_ = np.where(reached, self.transduction_, -1)
+        if not matrix:
+            self.neighbors_ = neighbours(self, X)
+        return self
+
+    def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
+        """Returns the share of each class among the nearest samples of the fit, shape ``(samples, classes)``."""
+        check_is_fitted(self)
+        if self.affinity == "precomputed":
+            raise OptionError("a matrix has no further samples: transduction_ has the labels of its own")
+        X = validate_data(self, X, reset=False)
+        nearest = self.neighbors_.kneighbors(X, return_distance=False)
+        votes: npt.NDArray[np.float64] = self.label_distributions_[nearest].sum(axis=1)
+        total = votes.sum(axis=1, keepdims=True)
+        even = np.full_like(votes, 1 / len(self.classes_))
+        return np.where(total > 0, votes / np.maximum(total, 1), even)
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """Returns the label of most of the nearest samples of the fit, shape ``(samples,)``."""
+        shares = self.predict_proba(X)
+        labels: npt.NDArray[Any] = self.classes_[shares.argmax(axis=1)]
+        return labels
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.affinity == "precomputed"
+        tags.input_tags.sparse = self.affinity == "precomputed"
+        return tags
