@@ -11,6 +11,7 @@
 # racecheck keeps what it sees in main memory, more than 60 GB for some tests: name one test at a time.
 #
 # RIPPLET_GPU_SCALE   generated graphs have 2^N vertices (16; 8 under a sanitizer)
+# RIPPLET_GPUS        GPUs that share a run, in the tests of several (2, or one in both roles)
 # PROPTEST_CASES      random graphs for each program (16; 1 under a sanitizer)
 # RIPPLET_CACHE       where compiled kernels are kept (a fresh folder, removed afterwards)
 set -eu

@@ -86,7 +86,7 @@ impl Array {
     /// Returns the bytes of the values.
     pub fn as_bytes(&self) -> &[u8] {
         let (begin, bytes) = self.values.bytes();
-        // SAFETY: The values are a slice of these bytes, which `self` keeps and nobody changes; a slice of none has a
+        // SAFETY: The values are a slice of these bytes, which `self` keeps and which do not change; a slice of none has a
         // dangling begin that is not null.
         unsafe { std::slice::from_raw_parts(begin.cast(), bytes) }
     }

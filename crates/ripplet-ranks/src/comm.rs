@@ -208,7 +208,7 @@ impl Comm {
         self.exchange::<u8>(Collective::Barrier, purpose, &bodies).map(|_| ())
     }
 
-    /// Tells the other ranks that this one failed and ends with an exit code.
+    /// Notifies the other ranks that this one failed and ends with an exit code.
     pub fn abort(&mut self, code: u8) {
         self.broken = true;
         self.wire.abort(code);

@@ -63,7 +63,7 @@ fn an_evaluation_s_draws_are_a_table() {
             "fraud evaluate rows.csv -m m.toml -c confirmed.csv -w 2d -s 1d --draws 2 {options}"
         ))
     };
-    sandbox.write("confirmed.csv", "id\na\nb\nnobody\n");
+    sandbox.write("confirmed.csv", "id\na\nb\nstranger\n");
     let said = evaluate("-o draws.parquet");
     assert_eq!(said.code, Some(0), "{said:?}");
     assert!(std::fs::read(sandbox.path("draws.parquet")).unwrap().starts_with(b"PAR1"));
@@ -126,7 +126,7 @@ fn bad_rows_are_skipped_if_asked_and_a_list_is_not_needed() {
     }
     assert!(said.error.contains("there is no list of known bad"), "{said:?}");
     let said = sandbox.run("fraud run rows.csv -m m.toml -w 2d -s 1d -o seeded --seeded-only");
-    said.must_fail("nobody known", 2, &["--known-bad"]);
+    said.must_fail("stranger known", 2, &["--known-bad"]);
     let said = sandbox.run("fraud run rows.csv -m m.toml -w 3d -s 3d -o full --full-slides");
     assert!(said.error.contains("10 transactions lie behind"), "{said:?}");
     let said = sandbox.run("fraud window rows.csv -m m.toml -w 3d -s 3d -o w.csv");
@@ -372,7 +372,7 @@ fn find_says_where_any_entity_was() {
     assert!(said.out.ends_with("\tfalse\n") && said.out.lines().count() == 2, "{said:?}");
     // a, b, c, d e, s, t, u and z.
     let said = sandbox.run("fraud find --part --most 2 --to csv -- \u{200b} rings");
-    said.must_fail("nobody", 2, &["no window of rings has an entity whose id contains"]);
+    said.must_fail("stranger", 2, &["no window of rings has an entity whose id contains"]);
     let mut all = sandbox.command("fraud find rings --part --most 2");
     let all = crate::sandbox::Said::of(all.arg("").output().unwrap());
     assert_eq!(all.code, Some(2), "the folder comes last: {all:?}");
@@ -562,8 +562,8 @@ fn an_evaluation_of_few_accounts() {
     };
     evaluate("id\n", "").must_fail("none", 2, &["no account is confirmed"]);
     let expected =
-        ["is in any window; in no transaction: user nobody, user none", "one of user, shop"];
-    evaluate("id\nnobody\nnone\n", "").must_fail("nobody", 2, &expected);
+        ["is in any window; in no transaction: user stranger, user none", "one of user, shop"];
+    evaluate("id\nstranger\nnone\n", "").must_fail("stranger", 2, &expected);
     for (option, expected) in [
         ("--draws 0", ["must be 1 at least", "--draws 100"]),
         ("--known 1", ["from 0 to below 1, not 1", "--known 0.2"]),
@@ -574,7 +574,7 @@ fn an_evaluation_of_few_accounts() {
     // c has the least degree: no ranking has it first.
     for (confirmed, counted) in [
         ("id\nc\n", "of 1 confirmed account, 1 is held out"),
-        ("id\nc\nnobody\n", "of 2 confirmed accounts, "),
+        ("id\nc\nstranger\n", "of 2 confirmed accounts, "),
     ] {
         let said = evaluate(confirmed, "--draws 4");
         assert_eq!(said.code, Some(0), "{said:?}");
@@ -587,7 +587,7 @@ fn an_evaluation_of_few_accounts() {
         assert!(!table.out.contains("inf") && !table.out.contains("NaN"), "{table:?}");
     }
     // Half of two: some draws hold out the account that is in no window, and then measure nothing.
-    let said = evaluate("id\nc\nnobody\n", "--known 0.5 --draws 8 --to jsonl");
+    let said = evaluate("id\nc\nstranger\n", "--known 0.5 --draws 8 --to jsonl");
     assert!(said.out.contains("\"average_precision\":null"), "{said:?}");
     assert!(said.out.contains("\"average_precision\":0."), "{said:?}");
 }

@@ -78,11 +78,17 @@ pub fn gpu(tuning: Tuning) -> &'static DeviceExecutor<CudaDevice> {
     executor
 }
 
-/// Two GPUs; if there is one, it takes both roles.
+/// As many GPUs as `RIPPLET_GPUS` says, or two. The first takes the roles of those that are not there, unless
+/// the variable asks for them.
 pub fn gpus() -> DevicesExecutor<CudaDevice> {
-    let first = || CudaDevice::new(0).unwrap_or_else(|error| panic!("no GPU: {error}"));
-    let second = CudaDevice::new(1).unwrap_or_else(|_| first());
-    DevicesExecutor::new(vec![first(), second]).expect("two devices")
+    let asked = std::env::var("RIPPLET_GPUS").ok();
+    let count: usize = asked.as_ref().map_or(2, |count| count.parse().expect("a number of GPUs"));
+    let device = |number| {
+        let found = CudaDevice::new(number);
+        let found = if asked.is_none() { found.or_else(|_| CudaDevice::new(0)) } else { found };
+        found.unwrap_or_else(|error| panic!("no GPU {number}: {error}"))
+    };
+    DevicesExecutor::new((0..count).map(device).collect()).expect("several devices")
 }
 
 /// Several devices that share each run: three emulators, each with another order of threads.

@@ -29,7 +29,7 @@ pub const OF_KNOWN: usize = 11;
 
 /// All kinds of evidence, in the order of their columns.
 ///
-/// The weights of the fixed combination are the same for all data: the mean of those that a regression learns on
+/// The weights of the fixed combination are the same for all data: the mean of those that a regression fits on
 /// nine sets with half of the bad known, without negative ones. ADR 0032 has what they give on each set if they come
 /// from the eight others.
 pub const ALL: [Definition; KINDS] = [

@@ -10,7 +10,7 @@ const SHARE: f64 = 0.5;
 
 /// Weights of the regressions of the last window that learnt any.
 ///
-/// Those of a fold were learnt without its known bad, in all windows before: an entity keeps its fold. A window knows
+/// The weights of a fold were fitted without its known bad, in all windows before: an entity keeps its fold. A window knows
 /// what was known when earlier windows ended, so that nothing of later labels is in them. Bytes: 8 for each column
 /// and fold, and the names of columns.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -23,8 +23,8 @@
 //! judges the fold: that is the [`Check`]. The final scorecard is their mean, and is applied to evidence from all
 //! known bad. A known bad entity is scored with the evidence and the scorecard that do not use its fold.
 //!
-//! The ridge draws halfway to the weights that the window before learnt ([`Earlier`]), so that a window learns from
-//! those before it: from labels that were known then.
+//! The ridge draws halfway to the weights of the window before ([`Earlier`]), so that a window uses what
+//! windows before it found in labels that were known then.
 //!
 //! Cleared entities, which an analyst found to be good, are rows that weigh as much as those of the known bad; no
 //! evidence depends on them.
@@ -87,7 +87,7 @@ pub struct Scores {
     pub earlier: Earlier,
 }
 
-/// Returns the bytes that scoring needs beside the evidence, of which there are so many columns.
+/// Returns the bytes that scoring needs beside this many columns of evidence.
 pub fn plan(vertices: u32, columns: usize) -> u64 {
     let rows = (OTHERS as u64).min(u64::from(vertices));
     // Of a row: values, intervals, sorted values, standardized values; and what the folds' checks rank.
@@ -158,7 +158,7 @@ fn scores(evidence: &Evidence<'_>, vertices: u32, trained: Trained) -> Result<Sc
 }
 
 impl Scores {
-    /// Returns the scorecard of an entity by its fold: that which did not learn from the fold, if it is known to
+    /// Returns the scorecard of an entity by its fold: that which was fitted without the fold, if it is known to
     /// be bad.
     pub fn card_of(&self, fold: Option<usize>) -> &Scorecard {
         fold.and_then(|fold| self.of_folds.get(fold)).unwrap_or(&self.scorecard)

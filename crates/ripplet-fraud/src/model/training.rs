@@ -154,7 +154,7 @@ fn used(evidence: &Evidence<'_>) -> Result<Vec<usize>, OutOfMemory> {
     Ok(used)
 }
 
-/// Returns the most other entities of training with so many known bad.
+/// Returns the most other entities of training with this many known bad.
 fn others_of(known: usize) -> usize {
     known.saturating_mul(OTHERS_OF_KNOWN).clamp(FEWEST_OTHERS, OTHERS)
 }
@@ -293,7 +293,7 @@ struct Learnt {
     weights: Vec<(usize, Vec<f64>)>,
 }
 
-/// Learns a scorecard without each of the used folds.
+/// Fits a scorecard without each of the used folds.
 fn learn(
     rows: &Rows,
     used: &[usize],

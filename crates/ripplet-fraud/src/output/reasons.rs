@@ -5,7 +5,7 @@
 //!
 //! The path is a shortest one to a known bad entity, along kept ties if there is one of at most [`MOST_HOPS`] hops,
 //! otherwise along any edges. The search visits at most [`MOST_ARCS`] arcs, and goes on from no entity with more than
-//! [`HUB`] partners: a hub joins everybody to everybody.
+//! [`HUB`] partners: a hub joins everything.
 //!
 //! Determinism: searches run in the order of vertex numbers and weights; equal windows give equal reasons.
 

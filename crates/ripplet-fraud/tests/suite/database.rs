@@ -296,7 +296,7 @@ fn a_server_that_goes_away_leaves_whole_windows() {
     run_into(&schema.run(&days), &out, true).unwrap();
     schema.check(&out);
     let absent = DatabaseOptions {
-        server: "postgres://nobody:hunter2@127.0.0.1:1/nothing".into(),
+        server: "postgres://stranger:hunter2@127.0.0.1:1/nothing".into(),
         ..schema.options()
     };
     let (error, text) = error_of(run_into(

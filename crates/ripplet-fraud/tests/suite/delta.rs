@@ -228,7 +228,7 @@ fn damaged_checkpoints_are_errors() {
         let begin = ripplet_fraud::feed::Feed::begin(&options.feed);
         drop(begin);
     }
-    // Without the checkpoint the versions tell the same.
+    // Without the checkpoint the versions give the same table.
     fs::remove_file(&checkpoint).unwrap();
     let manifest = run_into(&options, &days.path("run"), false).unwrap();
     assert_eq!((manifest.inputs.len(), manifest.counts.taken), (6, 72));

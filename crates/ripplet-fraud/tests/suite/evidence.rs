@@ -548,8 +548,8 @@ fn a_search_for_a_cycle_is_bounded() {
     assert_eq!(ring(30), [0; 3]);
 }
 
-/// The evidence of a known bad account is that of an account that is not known, bit by bit: its own label, and
-/// those of its fold, are not used.
+/// The evidence of a known bad account is that of an account that is not known, bit by bit: its own label
+/// and the labels of its fold are not used.
 #[test]
 fn its_own_label_changes_no_evidence_of_an_account() {
     let town = |v: u32| format!("a{v},{},{}\n", v % 7, ["Rom", "Bern", ""][v as usize % 3]);
@@ -653,7 +653,7 @@ fn lists_without_examples_are_scored_by_the_fixed_combination() {
         (&window, vec![], false),
         (&window, vec![540], false),
         (&window, vec![540, 550, 560], false),
-        // Nobody else is left to compare with.
+        // No other account is left to compare with.
         (&window, everyone, false),
         // None of them has a transaction.
         (&isolated, (4..30).collect(), false),

@@ -55,7 +55,7 @@ fn a_model_of_a_file_scores_as_it_did_where_it_was_learnt() {
     let [learnt, read_again] = tables.map(|path| entities(&path));
     let mut compared = 0;
     for (id, row) in &learnt {
-        // Known bad ones were scored by cards that did not learn from them.
+        // Known bad ones were scored by cards that were fitted without them.
         if !row[0].is_empty() && !(0..8).any(|ring| *id == format!("ring{ring}")) {
             assert_eq!((&row[0], &row[2..]), (&read_again[id][0], &read_again[id][2..]), "{id}");
             compared += 1;

@@ -405,7 +405,7 @@ fn arrays_are_the_window_s_graph_with_labels_and_scores() {
             assert_eq!(known[at], labels[at] >= 0);
             assert_eq!(masks.iter().filter(|mask| mask[at]).count(), usize::from(known[at]));
         }
-        assert!(masks.iter().all(|mask| mask.contains(&true)), "a split has nobody");
+        assert!(masks.iter().all(|mask| mask.contains(&true)), "a split is empty");
 
         let scores = arrays["score"].values("<f4", f32::from_le_bytes);
         let shares = arrays["share_to_known_bad"].values("<f4", f32::from_le_bytes);

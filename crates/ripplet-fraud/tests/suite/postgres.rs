@@ -130,7 +130,7 @@ fn what_the_server_or_the_query_lacks_is_reported() {
     let found = refused("SELECT nothing", folder.path());
     assert!(found.contains("column \"nothing\" does not exist"), "{found}");
     let mut unreachable = table.options("SELECT 1", folder.path());
-    let server = "postgres://nobody@127.0.0.1:1/nothing".to_owned();
+    let server = "postgres://stranger@127.0.0.1:1/nothing".to_owned();
     unreachable.feed.sources = Sources::Query { server, query: "SELECT 1".into() };
     let found = run_into(&unreachable, &folder.path().join("run"), false).unwrap_err().to_string();
     assert!(found.contains("PostgreSQL: cannot connect"), "{found}");
@@ -313,7 +313,7 @@ fn a_server_without_encryption_is_refused_where_it_is_required() {
     for mode in ["require", "verify-ca"] {
         let other = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/other-root.crt");
         let address =
-            format!("postgres://nobody@127.0.0.1:{port}/x?sslmode={mode}&sslrootcert={other}");
+            format!("postgres://stranger@127.0.0.1:{port}/x?sslmode={mode}&sslrootcert={other}");
         let refused = spoken_to(&address).unwrap_err();
         assert!(refused.contains("does not support TLS. Turn encryption on there"), "{refused}");
     }
@@ -358,7 +358,7 @@ fn a_message_that_is_too_long_is_refused_at_its_head() {
 fn who_waits_for_a_server_can_give_up() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
-    let server = format!("postgres://nobody@127.0.0.1:{port}/x");
+    let server = format!("postgres://stranger@127.0.0.1:{port}/x");
     let mut options = options(&[], MAPPING, Path::new("known.csv")).feed;
     options.sources = Sources::Query { server, query: "SELECT 1".into() };
     let mut feed = Feed::begin(&options).unwrap();

@@ -803,11 +803,13 @@ fn search_finds_everybody_and_says_where() {
         window != "Window 0003 of 0000 to 0003" && cluster.starts_with('c'),
         "{window} {cluster}"
     );
-    page.value("(() => { const search = document.getElementById('search'); search.value = 'nobody-at-all'; \
-        search.dispatchEvent(new Event('input')); })()");
+    page.value(
+        "(() => { const search = document.getElementById('search'); search.value = 'unknown-id'; \
+        search.dispatchEvent(new Event('input')); })()",
+    );
     assert!(
         page.text("document.getElementById('found').textContent")
-            .starts_with("Nobody of any window")
+            .starts_with("No entity of any window")
     );
     assert_eq!(page.complaints(), NOTHING);
 }
@@ -1374,13 +1376,13 @@ fn what_the_search_leaves_out_is_said() {
     let in_first = parts_of_first.iter().any(|id| id == windows[2].entities.id_of(later));
     let marked = lines[0].contains("(1 other window not searched in full)");
     assert_eq!(marked, !in_first, "{lines:?}");
-    let found = searched(&mut page, "nobody-at-all");
+    let found = searched(&mut page, "unknown-id");
     page.click("#timeline [data-window='0'] .hit");
     let range = page.text("document.getElementById('range').textContent");
     let said = format!(
         "Not searched, as this file is to stay small: {left} of {whole} entities of the window of {range}. {command} finds every entity."
     );
-    assert_eq!(found, ["Nobody of any window in this file has such an id.", &said]);
+    assert_eq!(found, ["No entity of any window in this file has such an id.", &said]);
     let notes = page.text("document.getElementById('notes').textContent");
     assert!(
         notes.contains(&format!(

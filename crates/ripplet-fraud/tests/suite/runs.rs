@@ -574,7 +574,7 @@ fn a_run_needs_no_list_of_known_bad() {
     assert!(manifest.windows.iter().all(|window| window.known_bad == 0));
     let notes = run::notes(&manifest, &manifest.windows).join("\n");
     assert!(notes.contains("there is no list of known bad"), "{notes}");
-    assert!(!notes.contains("windows had nobody"), "{notes}");
+    assert!(!notes.contains("no entity that is known to be bad"), "{notes}");
     fs::write(days.path("known.csv"), "id\n").unwrap();
     run_into(&days.options(), &days.path("empty"), false).unwrap();
     assert_eq!(results(&days.path("none")), results(&days.path("empty")), "as an empty list");

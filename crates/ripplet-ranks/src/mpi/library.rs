@@ -121,7 +121,7 @@ fn load(path: &Path, interface: Interface) -> Result<Opened, OpenError> {
     if is_open_mpi != (interface == Interface::OpenMpi) {
         return Err(OpenError::NotKnown { library: name });
     }
-    // SAFETY: the name is that of this interface, and what tells Open MPI from the others agrees; the library is
+    // SAFETY: the name is that of this interface, and what distinguishes Open MPI from the others agrees; the library is
     // never unloaded, as its handle is forgotten below.
     let calls = unsafe { find(&library, interface) }
         .map_err(|function| OpenError::NoFunction { library: name.clone(), function })?;

@@ -113,13 +113,13 @@ fn every_option_that_a_page_names_exists() {
 #[test]
 fn an_option_of_another_command_is_found() {
     let text = "`ripplet lcc --schedule sync`, `ripplet lcc --triangles`, `--nonsense`, `--schedule`, `ripplet \
-        fraud run --window 3d`, `ripplet fraud run --triangles`, `ripplet nobody`, `ripplet --version`, `cargo --nonsense`";
+        fraud run --window 3d`, `ripplet fraud run --triangles`, `ripplet unknown`, `ripplet --version`, `cargo --nonsense`";
     let page = Document { name: "p.md".into(), text: text.into() };
     let expected = [
         "p.md: `ripplet lcc --schedule sync`: --schedule",
         "p.md: `--nonsense`: --nonsense",
         "p.md: `ripplet fraud run --triangles`: --triangles",
-        "p.md: `ripplet nobody`: no such command",
+        "p.md: `ripplet unknown`: no such command",
     ];
     assert_eq!(wrong_code(&page, &known()), expected);
 }

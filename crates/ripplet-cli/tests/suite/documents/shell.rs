@@ -310,7 +310,7 @@ fn a_page_with_a_wrong_command_is_found_out() {
         ("```console\n$ ripplet devices\nno such line\n```\n", "does not print `no such line`"),
         ("```console\n$ ripplet devices\nerror: no\n```\n", "does not print `error: no`"),
         ("```\nripplet devices\n```\n", "not `sh` or `console`"),
-        ("```sh\ncargo build -p nobody\n```\n", "no crates/nobody/Cargo.toml"),
+        ("```sh\ncargo build -p unknown\n```\n", "no crates/unknown/Cargo.toml"),
         ("```sh\nripplet devices --nonsense  # needs a GPU\n```\n", "exit code Some(2)"),
         ("```sh\nripplet lcc no.txt -o o.tsv --device cuda  # needs a GPU\n```\n", "no.txt"),
         ("```sh\nexport A=1\n```\n", "does not last"),

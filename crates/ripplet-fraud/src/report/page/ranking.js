@@ -109,7 +109,7 @@ function showFound(text) {
     [elsewhere.length - clusters.length, 'other cluster', 'other clusters'],
   ];
   const others = more.filter(([number]) => number > 0).map(([number, one, many]) => make('li', {}, `and ${counted(number, one, many)}`));
-  const none = count + named.length === 0 ? [make('li', {}, 'Nobody of any window in this file has such an id.')] : [];
+  const none = count + named.length === 0 ? [make('li', {}, 'No entity of any window in this file has such an id.')] : [];
   byId('found').replaceChildren(...state.results.map(({ line }) => line), ...others, ...none, ...leftOutOfSearch());
   byId('found').hidden = !text;
 }
