@@ -213,18 +213,21 @@ pub trait Device {
     /// Returns the seconds between two events, after the work before both is done.
     fn seconds_between(&self, start: &Self::Event, end: &Self::Event) -> Result<f64, DeviceError>;
 
-    /// Launches several kernels that may run concurrently. Later launches wait for all of them.
+    /// Launches several chains of kernels: each chain's run one after the other, and chains may run concurrently. Later
+    /// launches wait for all of them.
     ///
     /// # Safety
-    /// As for [`Device::launch`], for each. No kernel reads or writes what another one writes.
-    unsafe fn launch_together(
+    /// As for [`Device::launch`], for each. No kernel reads or writes what one of another chain writes.
+    unsafe fn launch_chains(
         &self,
         module: &Self::Module,
-        launches: &[(Launch, &[u8])],
+        chains: &[&[(Launch, &[u8])]],
     ) -> Result<(), DeviceError> {
         // SAFETY: the caller's promise.
-        launches
+        chains
             .iter()
+            .copied()
+            .flatten()
             .try_for_each(|(launch, argument)| unsafe { self.launch(module, launch, argument) })
     }
 

@@ -70,7 +70,7 @@ RIPPLET_FN void add_piece(const Team& team, const Chooser& v, const Vote (&votes
         if (vote.weight > 0 && vote.label != v.label) here.add(vote.label, vote.weight, U32_MAX);
     }
     team.sync();
-    constexpr u32 AT_ONCE = 4;
+    constexpr u32 AT_ONCE = 8;
     for (u32 first = team.rank(); first < here.slots(); first += AT_ONCE * BLOCK) {
         u32 labels[AT_ONCE];
         Sum sums[AT_ONCE];

@@ -6,8 +6,8 @@
 // and activate were slower (`10-final` and `11-grains` in `bench/runs/2026-11-21-h200`; bounded in `12-sketches`).
 // 3 blocks leave 80, for 32 votes in a thread's registers. A bound of 1 limits nothing.
 //
+//     ripplet_sum_pieces         large vertices, a block per piece
 //     ripplet_choose, a block of 256:
-//         sum_pieces             large vertices, a block per piece
 //         choose_by_block        degrees 1025 to 4096, a block per vertex
 //         choose_by_lanes        degrees 17 to 1024, 1 to 32 lanes per vertex
 //     ripplet_choose_by_thread   degrees 1 to 16, a lane per vertex
@@ -37,10 +37,7 @@ struct FoundStaged {
 
 RIPPLET_FN void choose(const Run& run, Phase phase) {
     ThreadCounters counters = {0, 0, 0};
-    sum_pieces(run, phase);
     if constexpr (SKETCH_SLOTS > 0) {
-        // The next functions use shared memory with another layout, per warp.
-        __syncthreads();
         choose_all_sketched(run, phase, LOW, &counters);
         counters.report(run.state, phase);
         return;
@@ -90,6 +87,7 @@ RIPPLET_KERNEL(ripplet_find_staged, FoundStaged, found, 256, 4) { ripplet::find_
 RIPPLET_KERNEL(ripplet_pull, Step, step, 256, 6) { ripplet::pull(step.run, step.phase); }
 #endif
 RIPPLET_KERNEL(ripplet_choose_by_thread, Step, step, 256, 5) { ripplet::choose_by_threads(step.run, step.phase); }
+RIPPLET_KERNEL(ripplet_sum_pieces, Step, step, 256, 3) { ripplet::sum_pieces(step.run, step.phase); }
 RIPPLET_KERNEL(ripplet_choose, Step, step, 256, 3) { ripplet::choose(step.run, step.phase); }
 RIPPLET_KERNEL(ripplet_choose_by_block, Step, step, 1024, 1) {
     ripplet::choose_by_large_blocks(step.run, step.phase);

@@ -4,11 +4,11 @@
 //     list_large      (`ripplet_compact_frontier`, a thread per vertex)
 //         large       | record of a         | record of b | ...
 //         pieces      | a.0 | a.1 | a.2 | a.3 | b.0 | b.1 | ...       4096 arcs each
-//     sum_pieces      (`ripplet_choose`, a block of 256 per piece)
+//     sum_pieces      (`ripplet_sum_pieces`, a block of 256 per piece)
 //         a.own, a.total_votes += votes for the own label, and all votes of the piece
 //
-// Shared memory of `sum_pieces` (`SHARED` bytes): `Team::BYTES` for reductions | decoded arcs of a compressed
-// list.
+// Shared memory of `sum_pieces`: `Team::BYTES` for reductions | decoded arcs of a compressed list, up to `SHARED`
+// bytes.
 #pragma once
 
 namespace ripplet {

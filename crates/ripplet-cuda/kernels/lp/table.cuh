@@ -173,9 +173,18 @@ struct GlobalTable {
         }
     }
     template <class F> RIPPLET_FN void each(u32 rank, u32 size, F visit) const {
-        for (u32 at = rank; at < count; at += size) {
-            const Slot slot = slots[at];
-            if (slot.sum() > 0) visit(slot.label(), slot.sum());
+        // Read together, to hide latency.
+        constexpr u32 AT_ONCE = 4;
+        for (u64 first = rank; first < count; first += AT_ONCE * size) {
+            Slot held[AT_ONCE];
+#pragma unroll
+            for (u32 index = 0; index < AT_ONCE; index++) {
+                const u64 at = first + index * size;
+                held[index] = at < count ? slots[at] : Slot::free();
+            }
+#pragma unroll
+            for (u32 index = 0; index < AT_ONCE; index++)
+                if (held[index].sum() > 0) visit(held[index].label(), held[index].sum());
         }
     }
 };

@@ -9,10 +9,13 @@ use super::state::{Fill, LISTED};
 use super::task::Task;
 use super::tuning::{BLOCK, SCAN_BLOCK, SHARED};
 use ripplet_gpu::{Device, DeviceError, Launch, Stream};
+use ripplet_graph::GraphView;
 use std::ops::Range;
 
 /// Bytes of shared memory of a block that compacts the frontier: two counts for each of 11 classes.
 const COMPACT_SHARED: u32 = 128;
+/// Bytes of shared memory of a block that sums votes of plain lists: 256 for the reductions of 8 warps.
+const SUM_SHARED: u32 = 256;
 /// Bytes of shared memory of a block that activates neighbours: a `Changed` for each thread.
 const ACTIVATE_SHARED: u32 = BLOCK * 8;
 
@@ -39,6 +42,7 @@ pub(super) struct Launches<'a, D: Device> {
     find_most: Launch,
     compact: Launch,
     /// `None` if the graph has no vertex for the kernel, or there is nothing to commit.
+    sum_pieces: Option<Launch>,
     choose: Option<Launch>,
     by_thread: Option<Launch>,
     by_large_block: Option<Launch>,
@@ -47,6 +51,9 @@ pub(super) struct Launches<'a, D: Device> {
     /// Whether `choose` and `by_thread` run concurrently, so that one begins where the other's last
     /// blocks leave room.
     concurrent: bool,
+    /// Whether large vertices are counted concurrently with all others. `large-beside.txt` in
+    /// `bench/runs/2026-11-27-4-h200` has the gain.
+    concurrent_large: bool,
     activate: Launch,
     /// `None` on a single device.
     exchange: Option<ExchangeLaunches>,
@@ -126,6 +133,8 @@ impl<'a, D: Device> Launches<'a, D> {
         let sketches = task.settings.counter.sketch().is_some();
         let is_ranked = layout.share.is_ranked();
         let by_thread = block_launch("ripplet_choose_by_thread", low_shared(task.graph, resident));
+        let is_compressed = matches!(task.graph, GraphView::Compressed(_));
+        let sum_shared = if is_compressed { SHARED } else { SUM_SHARED };
         let exchange = || {
             Ok(ExchangeLaunches {
                 fill_mirrors: kernel("ripplet_fill_mirrors", 0)?,
@@ -158,12 +167,14 @@ impl<'a, D: Device> Launches<'a, D> {
             start: kernel("ripplet_start", 0)?,
             find_most: kernel("ripplet_find_most", 0)?,
             compact: kernel("ripplet_compact_frontier", COMPACT_SHARED)?,
-            choose: some(block_launch("ripplet_choose", SHARED), has_large || has(2..LISTED))?,
+            sum_pieces: some(block_launch("ripplet_sum_pieces", sum_shared), has_large)?,
+            choose: some(block_launch("ripplet_choose", SHARED), has(2..LISTED))?,
             by_thread: some(by_thread, has(0..LOW_CLASSES))?,
             by_large_block: some(by_large_block, has_large && !sketches)?,
             by_grid: has_large.then(|| all_at_once(by_grid)).transpose()?,
             commit: some(block_launch("ripplet_commit", 0), !in_place && !is_ranked)?,
             concurrent: is_whole && !in_place && low.min(high) >= enough,
+            concurrent_large: is_whole && !in_place && has_large && has(0..LISTED),
             activate: kernel("ripplet_activate", ACTIVATE_SHARED)?,
             exchange: is_ranked.then(exchange).transpose()?,
             fetch: streamed.map(|places| fetch(!places.long_pieces.is_empty())).transpose()?,
@@ -195,18 +206,27 @@ impl<'a, D: Device> Launches<'a, D> {
 
     /// Launches 2 to 4: members choose labels, except those that launch 4 leaves to launch 5.
     pub fn choose(&self, step: &StepArgument) -> Result<(), DeviceError> {
-        let both = [self.choose, self.by_thread].into_iter().flatten();
-        let both: Vec<_> = both.map(|launch| (launch, &*step.0)).collect();
-        for together in both.chunks(if self.concurrent { 2 } else { 1 }) {
-            // SAFETY: as of `launch`. The two kernels write members of different classes.
-            unsafe { self.device.launch_together(self.module, together) }?;
+        let of = |launches: [Option<Launch>; 2]| -> Vec<_> {
+            launches.into_iter().flatten().map(|launch| (launch, &*step.0)).collect()
+        };
+        let large = of([self.sum_pieces, self.by_large_block]);
+        let others = of([self.choose, self.by_thread]);
+        let mut chains = Vec::with_capacity(3);
+        if self.concurrent_large {
+            chains.push(&*large);
         }
-        // This kernel needs the sums of large vertices from the first one.
-        self.choose_by_large_block(step)
+        chains.extend(others.chunks(if self.concurrent { 1 } else { 2 }));
+        // SAFETY: as of `launch`. The chains write members of different classes.
+        unsafe { self.device.launch_chains(self.module, &chains) }?;
+        if self.concurrent_large {
+            return Ok(());
+        }
+        large.iter().try_for_each(|(launch, argument)| self.launch(launch, argument))
     }
 
-    /// Launch 2 alone.
+    /// Launches 2 and 4a alone.
     pub fn choose_by_warp_and_block(&self, step: &StepArgument) -> Result<(), DeviceError> {
+        self.launch_if(self.sum_pieces.as_ref(), &step.0)?;
         self.launch_if(self.choose.as_ref(), &step.0)
     }
 
@@ -215,7 +235,7 @@ impl<'a, D: Device> Launches<'a, D> {
         self.launch_if(self.by_thread.as_ref(), &step.0)
     }
 
-    /// Launch 4 alone.
+    /// Launch 4b alone.
     pub fn choose_by_large_block(&self, step: &StepArgument) -> Result<(), DeviceError> {
         self.launch_if(self.by_large_block.as_ref(), &step.0)
     }
@@ -372,7 +392,7 @@ impl<'a, D: Device> Launches<'a, D> {
 /// A kernel that only some runs launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Optional {
-    /// Launch 4.
+    /// Launch 4b.
     ByLargeBlock,
     /// Launch 5.
     ByGrid,

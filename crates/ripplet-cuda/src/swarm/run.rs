@@ -88,8 +88,9 @@ impl<'a, D: Device> Run<'a, D> {
         }
         let arguments = launches.iter().map(|(launch, work)| (*launch, bytemuck::bytes_of(work)));
         let arguments: Vec<_> = arguments.collect();
+        let alone: Vec<_> = arguments.chunks(1).collect();
         // SAFETY: as in `start`; each launch has items of its own, and a counter of its own.
-        unsafe { self.device.launch_together(self.module, &arguments) }
+        unsafe { self.device.launch_chains(self.module, &alone) }
     }
 
     /// Resets the counters of items taken.

@@ -267,15 +267,18 @@ impl Device for CudaDevice {
         end.event()?.seconds_since(start.event()?)
     }
 
-    unsafe fn launch_together(
+    unsafe fn launch_chains(
         &self,
         module: &Module,
-        launches: &[(Launch, &[u8])],
+        chains: &[&[(Launch, &[u8])]],
     ) -> Result<(), DeviceError> {
-        let Some(((launch, argument), others)) = launches.split_first() else { return Ok(()) };
-        if others.is_empty() {
+        let Some((first, others)) = chains.split_first() else { return Ok(()) };
+        let launch_first = || {
             // SAFETY: the caller's promise.
-            return unsafe { self.launch(module, launch, argument) };
+            first.iter().try_for_each(|(launch, argument)| unsafe { self.launch(module, launch, argument) })
+        };
+        if others.is_empty() {
+            return launch_first();
         }
         let mut sides = lock(&self.sides);
         while sides.len() < others.len() {
@@ -283,12 +286,13 @@ impl Device for CudaDevice {
         }
         let before = CudaEvent::new(&self.context)?;
         before.record()?;
-        // SAFETY: the caller's promise.
-        unsafe { self.launch(module, launch, argument) }?;
-        for (side, (launch, argument)) in sides.iter().zip(others) {
+        launch_first()?;
+        for (side, chain) in sides.iter().zip(others) {
             side.begin_behind(&before)?;
             // SAFETY: the caller's promise.
-            let launched = unsafe { module.launch_on(side.handle, launch, argument) };
+            let launched = chain.iter().try_for_each(|(launch, argument)| unsafe {
+                module.launch_on(side.handle, launch, argument)
+            });
             side.join()?;
             launched?;
         }

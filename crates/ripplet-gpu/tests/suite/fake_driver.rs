@@ -133,7 +133,7 @@ fn kernels_are_launched_together() {
         let numbers: Vec<u64> = (0..256).map(|number| number * 3).collect();
         let from = device.reserve(2048).expect("memory");
         device.write(&from, 0, bytemuck::cast_slice(&numbers)).expect("written");
-        for count in [0, 1, 4, 2] {
+        for count in [0, 1, 5, 2] {
             let to: Vec<_> = (0..count).map(|_| device.reserve(2048).expect("memory")).collect();
             let arguments = to.iter().map(|to| [device.address(&from), device.address(to)]);
             let arguments: Vec<_> = arguments.collect();
@@ -141,8 +141,9 @@ fn kernels_are_launched_together() {
                 .iter()
                 .map(|argument| (launch("copy"), bytemuck::cast_slice::<_, u8>(argument)));
             let launches: Vec<_> = launches.collect();
+            let chains: Vec<_> = launches.chunks(2).collect();
             // SAFETY: the driver's `copy` takes these two addresses, and writes only to the second.
-            unsafe { device.launch_together(&module, &launches) }.expect("launched");
+            unsafe { device.launch_chains(&module, &chains) }.expect("launched");
             device.wait().expect("done");
             for to in &to {
                 let mut back = vec![0_u64; 256];
@@ -151,7 +152,7 @@ fn kernels_are_launched_together() {
             }
         }
         // SAFETY: the launch is refused.
-        let refused = unsafe { device.launch_together(&module, &[(launch("missing"), &[0; 8])]) };
+        let refused = unsafe { device.launch_chains(&module, &[&[(launch("missing"), &[0; 8])]]) };
         assert!(refused.expect_err("refused").to_string().contains("kernel missing"));
     });
 }
