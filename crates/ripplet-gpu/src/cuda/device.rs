@@ -275,7 +275,9 @@ impl Device for CudaDevice {
         let Some((first, others)) = chains.split_first() else { return Ok(()) };
         let launch_first = || {
             // SAFETY: the caller's promise.
-            first.iter().try_for_each(|(launch, argument)| unsafe { self.launch(module, launch, argument) })
+            first
+                .iter()
+                .try_for_each(|(launch, argument)| unsafe { self.launch(module, launch, argument) })
         };
         if others.is_empty() {
             return launch_first();
