@@ -222,6 +222,7 @@ impl From<RefineError> for Failure {
             RefineError::Run(error) => return error.into(),
             RefineError::Checkpoint(_) => "name another folder, or leave --resume out",
             RefineError::DirectedDendrogram => "leave --directed out, or leave --dendrogram out",
+            RefineError::Scale { .. } => "multiply the weights, or give another --resolution",
             RefineError::Weights { .. } => "scale the weights down, or leave --weighted out",
             RefineError::Resolution { .. } => "give --resolution such a number",
             RefineError::Range { .. } => "give --resolution such a range",

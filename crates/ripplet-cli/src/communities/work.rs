@@ -417,7 +417,7 @@ impl Work<'_> {
         let communities = counted(communities, "community", "communities");
         let rounds = counted(outcome.rounds.len() as u64, "round", "rounds");
         let resolution = match &run.refinement {
-            Some(refinement) => format!(", resolution {:.4}", refinement.resolution),
+            Some(refinement) => format!(", resolution {}", short(refinement.resolution)),
             None => String::new(),
         };
         let reason = outcome.reason.name();
@@ -448,4 +448,12 @@ pub fn judge(
 ) -> Result<Summary, Failure> {
     console.stage("measuring modularity");
     Ok(Summary::of(graph, &outcome.labels)?)
+}
+
+/// Returns a positive number with some four significant digits.
+fn short(value: f64) -> String {
+    match (1e-3..1e6).contains(&value) {
+        true => format!("{value:.4}"),
+        false => format!("{value:.3e}"),
+    }
 }

@@ -19,6 +19,21 @@ fn a_negative_number_was_taken_for_a_flag() {
 }
 
 #[test]
+fn weights_far_from_the_resolution_of_cpm_gave_other_communities() {
+    let tiny = "1 2 1e-12\n2 3 1e-12\n3 1 1e-12\n";
+    let sandbox = Sandbox::with([("a.txt", tiny), ("b.txt", &*tiny.replace("e-12", "e23"))]);
+    for file in ["a.txt", "b.txt"] {
+        let run = format!("communities {file} --weighted --refine cpm --resolution 1 -o c.txt");
+        sandbox.fails(&run, 2, &["resolution 1 is", "multiply all weights"]);
+        assert!(!sandbox.path("c.txt").exists());
+    }
+    // The last line said `resolution 0.0000`.
+    let near = "communities a.txt --weighted --refine cpm --resolution 1e-9 -o c.txt";
+    let said = sandbox.run(near);
+    assert!(said.code == Some(0) && said.error.contains("resolution 1.000e-9"), "{said:?}");
+}
+
+#[test]
 fn ids_with_leading_zeros_were_merged() {
     let sandbox = Sandbox::with([("a.csv", "00123,00999\n123,555\n")]);
     let text = sandbox.ok("communities a.csv -o -");

@@ -74,11 +74,11 @@ fn everybody_is_found_as_the_transactions_and_the_tables_have_them() {
             let member = format!("{} {rank} {}", row["cluster"], row["score"]);
             *here.get_mut(&key).unwrap() = ("in a cluster".into(), Some(member), false);
         }
-        // ring7 is known from the fourth window on; `stranger` is in no transaction.
-        let known = ["ring0", "stranger", "ring7"];
+        // ring7 is known from the fourth window on; the second is in no transaction.
+        let known = ["ring0", "nobody", "ring7"];
         for id in &known[..if first + 3 > 4 { 3 } else { 2 }] {
             let key = ("user".to_owned(), (*id).to_owned());
-            let place = if *id == "stranger" { "never seen" } else { "no transactions" };
+            let place = if *id == "nobody" { "never seen" } else { "no transactions" };
             here.entry(key).or_insert((place.into(), None, true)).2 = true;
         }
         expected.extend(here.into_iter().map(|(key, what)| ((record.index, key), what)));

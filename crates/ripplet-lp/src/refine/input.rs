@@ -122,7 +122,7 @@ impl<W: OnInput> Opening<'_, W> {
             Objective::Modularity(_) => weights.strengths,
             Objective::Cpm(_) => memory::filled(1, weights.strengths.len())?,
         };
-        let objective = Exact::of(objective, graph);
+        let objective = Exact::of(objective, graph)?;
         objective.check(weights.total, masses.len() as u64)?;
         let Weights { imbalances, total, largest: largest_weight, loops, .. } = weights;
         let input = Input { objective, total, loops, arcs: arcs_of(graph) };
@@ -145,20 +145,26 @@ pub(super) struct Exact {
 }
 
 impl Exact {
-    fn of(objective: Objective, graph: GraphView<'_>) -> Exact {
+    /// # Errors
+    /// [`RefineError::Scale`] if weights and resolution are too far apart to be compared exactly.
+    fn of(objective: Objective, graph: GraphView<'_>) -> Result<Exact, RefineError> {
         let directions = if graph.direction() == Direction::Directed { 2 } else { 1 };
         let ratio = Ratio::ONE;
         let exact = Exact { ratio, is_cpm: false, directions, is_estimated: false, unit: 1.0 };
-        match objective {
+        Ok(match objective {
             Objective::Modularity(Resolution::Auto) => Exact { is_estimated: true, ..exact },
             Objective::Modularity(Resolution::Fixed(resolution)) => {
                 Exact { ratio: Ratio::of(resolution), ..exact }
             }
             Objective::Cpm(resolution) => {
                 let unit = graph.weight_scale().weight(1);
-                Exact { ratio: Ratio::of(resolution / unit), is_cpm: true, unit, ..exact }
+                let ratio = resolution / unit;
+                if !Ratio::RANGE.contains(&ratio) {
+                    return Err(RefineError::Scale { resolution, unit });
+                }
+                Exact { ratio: Ratio::of(ratio), is_cpm: true, unit, ..exact }
             }
-        }
+        })
     }
 
     /// Returns the objective at another resolution.

@@ -17,7 +17,8 @@
 //!
 //! # What it guarantees
 //! - Communities are connected, unless they have fixed vertices in several parts.
-//! - The score is never below that of the communities to begin with.
+//! - At a fixed resolution, the score is never below that of the communities to begin with. With `auto`, each
+//!   iteration has a resolution of its own, so the communities to begin with may score higher at the last one.
 //! - Labels are the same bytes for any number of threads and either kind of lists.
 //!
 //! Not guaranteed is that no vertex or part could move with a gain: Leiden promises this for

@@ -187,6 +187,18 @@ pub enum RefineError {
         /// The limit.
         most: u32,
     },
+    /// The weights are too small or too large for an exact comparison with this resolution of CPM.
+    #[error(
+        "resolution {resolution} is {} units of weight as they are stored ({unit} each), and scores are exact from \
+         2^-39 to 2^39 units; multiply all weights by a constant, so that they are nearer to the resolution",
+        resolution / unit
+    )]
+    Scale {
+        /// The resolution.
+        resolution: f64,
+        /// The weight of a stored unit.
+        unit: f64,
+    },
     /// The sums of weights are too large for exact scores.
     #[error(
         "the stored edge weights add up to {total}, and scores at this resolution do not fit 127 \

@@ -1,5 +1,7 @@
 //! Resolutions as fractions of integers, so that scores are exact.
 
+use std::ops::RangeInclusive;
+
 /// A fraction of positive integers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Ratio {
@@ -15,16 +17,16 @@ const BITS: i32 = 24;
 
 impl Ratio {
     pub const ONE: Ratio = Ratio { num: 1, den: 1 };
+    /// The values that have a fraction: from 2⁻³⁹ to 2³⁹.
+    pub const RANGE: RangeInclusive<f64> = 1.0 / (1u64 << 39) as f64..=(1u64 << 39) as f64;
 
-    /// Returns a positive finite value as a fraction: the simplest that rounds to it if that is
+    /// Returns a value in [`Ratio::RANGE`] as a fraction: the simplest that rounds to it if that is
     /// simple, or its 24 leading bits.
     pub fn of(value: f64) -> Ratio {
         simplest(value).unwrap_or_else(|| Ratio::rounded(value, BITS))
     }
 
-    /// Returns a positive finite value, rounded to some significant bits.
-    ///
-    /// The value must be between 2⁻³⁹ and 2³⁹, and `bits` at most 24.
+    /// Returns a value in [`Ratio::RANGE`], rounded to `bits` significant bits, at most 24.
     pub fn rounded(value: f64, bits: i32) -> Ratio {
         let exponent = exponent_of(value);
         let shift = bits - 1 - exponent;

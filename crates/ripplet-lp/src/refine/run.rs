@@ -380,7 +380,8 @@ fn estimate(sums: Sums, total: u64) -> Option<Ratio> {
     // Without edges between communities, or with a single one, there is nothing to estimate from.
     let is_defined = within.is_finite() && between.is_finite() && between > 0.0 && within > between;
     let resolution = (within - between) / (ln(within) - ln(between));
-    (is_defined && resolution.is_finite()).then(|| Ratio::rounded(resolution, ESTIMATE_BITS))
+    (is_defined && Ratio::RANGE.contains(&resolution))
+        .then(|| Ratio::rounded(resolution, ESTIMATE_BITS))
 }
 
 /// Returns the communities to begin with, each named by its smallest vertex.

@@ -689,3 +689,35 @@ fn weights_scale_the_resolution_of_the_potts_model() {
     assert_eq!(labels(1.3), [0, 1, 2, 3, 4, 5]);
     assert_eq!(labels(0.02), [0; 6]);
 }
+
+/// Weights as far from the resolution as scores can be exact give the same communities as weights near it; beyond
+/// that, they are refused.
+#[test]
+fn weights_far_from_the_resolution_are_exact_or_refused() {
+    let found = |weight: f64, gamma: f64| {
+        let ids = VertexIds::Consecutive { first: 0, count: 6 };
+        let edges = EdgeTable::new(ids, vec![0, 1, 2, 3, 4, 5], vec![1, 2, 0, 4, 5, 3]).unwrap();
+        let edges = edges.with_weights(vec![weight; 6]).unwrap();
+        let graph = GraphBuilder::new().build(edges).unwrap();
+        let options = RefineOptions::new(Objective::Cpm(gamma));
+        refine(&graph, &options, &mut ()).map(|refined| refined.labels)
+    };
+    let (together, apart) = ([0, 0, 0, 3, 3, 3], [0, 1, 2, 3, 4, 5]);
+    for (weight, gamma, expected) in [
+        (1e-3, 0.9e-3, together),
+        (1e-3, 1.0, apart),
+        (1.5e-8, 1e-8, together),
+        (1.5e-8, 2e-8, apart),
+        (1.5e8, 1e8, together),
+        (1.5e8, 2e8, apart),
+    ] {
+        assert_eq!(found(weight, gamma).unwrap(), expected, "{weight} at {gamma}");
+    }
+    for (weight, gamma) in
+        [(1e-12, 1.0), (1e-20, 1.0), (1e-300, 1e9), (1e23, 1.0), (1e23, 512.0), (1e300, 1e-9)]
+    {
+        let refused = found(weight, gamma).expect_err("too far apart");
+        assert!(matches!(refused, RefineError::Scale { .. }), "{weight} at {gamma}: {refused}");
+        assert!(refused.to_string().contains("multiply all weights"), "{refused}");
+    }
+}
