@@ -129,7 +129,7 @@ fn main() -> ExitCode {
     interrupt::listen(console::clear);
     let console = Console::new(arguments.quiet, arguments.verbose);
     if let Some(launch) = launch.filter(|_| !matches!(arguments.command, Command::Communities(_))) {
-        ranks::let_first_speak(Some(&launch));
+        ranks::wait_for_first_report(Some(&launch));
         let refused = ranks::refused(&launch);
         if !ranks::is_other(Some(&launch)) {
             refused.report();
@@ -159,7 +159,7 @@ fn main() -> ExitCode {
 /// Of several processes that were started together, the first one prints.
 fn said_by_clap(answer: &clap::Error, launch: Option<&Launch>) -> ExitCode {
     if ranks::is_other(launch) {
-        ranks::let_first_speak(launch);
+        ranks::wait_for_first_report(launch);
         return if answer.use_stderr() { ExitStatus::Wrong } else { ExitStatus::Done }.into();
     }
     if !answer.use_stderr() {

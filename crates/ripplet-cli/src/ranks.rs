@@ -29,7 +29,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 /// The time that rank 0 has to print its error before another rank, which may have the same one, prints its own.
-const FIRST_WORD: Duration = Duration::from_secs(1);
+const FIRST_REPORT: Duration = Duration::from_secs(1);
 /// The time that the last lines of a rank have before another one's end makes the launcher end all.
 const LAST_LINES: Duration = Duration::from_millis(200);
 /// The default of `--rank-deadline`, in seconds.
@@ -77,9 +77,9 @@ pub fn is_other(launch: Option<&Launch>) -> bool {
 }
 
 /// Waits, on any rank but the first, until the first one has printed the error that all of them have.
-pub fn let_first_speak(launch: Option<&Launch>) {
+pub fn wait_for_first_report(launch: Option<&Launch>) {
     if is_other(launch) {
-        sleep(FIRST_WORD);
+        sleep(FIRST_REPORT);
     }
 }
 
@@ -142,7 +142,7 @@ impl RanksArguments {
         let comm = match opened {
             Ok(comm) => comm,
             Err(failure) => {
-                let_first_speak(Some(&launch));
+                wait_for_first_report(Some(&launch));
                 return Err(match launch.rank {
                     0 => failure,
                     rank => failure.on_rank(rank, &host()),
@@ -374,7 +374,7 @@ impl Connected {
         let status = failure.status();
         if self.rank > 0 && !interrupt::requested() {
             // An error of all ranks is reported by the first, which ends this one.
-            sleep(FIRST_WORD);
+            sleep(FIRST_REPORT);
         }
         console::clear();
         match (self.rank, status) {
@@ -417,7 +417,7 @@ fn leave_after(lost: &CommError, own: usize) -> ! {
         }
         _ => {
             if own > 0 {
-                sleep(FIRST_WORD);
+                sleep(FIRST_REPORT);
             }
             say_lost(format_args!("rank {own} on {}: {lost}", host_of(own)), own > 0);
         }
