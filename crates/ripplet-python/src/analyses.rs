@@ -12,7 +12,7 @@ use ripplet::analytics::closeness::Closeness;
 use ripplet::analytics::lcc::{Definition, Lcc};
 use ripplet::analytics::pagerank::{PageRank, Stop};
 use ripplet::analytics::{Lengths, PathAnalysis};
-use ripplet::graph::memory;
+use ripplet::graph::{GraphView, memory};
 use ripplet::lp::{Item, Plan};
 use ripplet::swarm::{Analysis, Column};
 
@@ -65,6 +65,33 @@ pub fn planned(plan: &Plan, device: String) -> Planned {
     (host, (plan.graph_device, needs(&plan.device_items)), plan.graph_streamed, device)
 }
 
+/// An analysis and its device, as options name them.
+struct Asked {
+    analysis: Analysis,
+    device: Device,
+    memory_of_device: Option<u64>,
+}
+
+impl Asked {
+    fn read(name: &str, options: &Options<'_>) -> PyResult<Asked> {
+        let name: AnalysisName = name.parse().map_err(Failure::input)?;
+        Ok(Asked {
+            analysis: analysis_of(name, options)?,
+            device: options.parsed("device")?.unwrap_or_else(Device::auto),
+            memory_of_device: options.count("device_memory", 1)?,
+        })
+    }
+
+    /// Returns the analysis of a graph.
+    fn of(self, graph: GraphView<'_>) -> AnalysisRun<'_> {
+        let run = AnalysisRun::new(graph, self.analysis).device(self.device);
+        match self.memory_of_device {
+            Some(bytes) => run.device_memory(bytes),
+            None => run,
+        }
+    }
+}
+
 /// Returns the memory that an analysis needs.
 #[pyfunction]
 pub fn plan_analysis(
@@ -74,17 +101,10 @@ pub fn plan_analysis(
     options: Bound<'_, PyDict>,
 ) -> PyResult<Planned> {
     let options = Options(options);
-    let name: AnalysisName = name.parse().map_err(Failure::input)?;
-    let analysis = analysis_of(name, &options)?;
-    let device = options.parsed("device")?.unwrap_or_else(Device::auto);
-    let memory_of_device = options.count("device_memory", 1)?;
+    let asked = Asked::read(name, &options)?;
     let stored = graph.stored.clone();
     options.start()?.run(py, move |_| {
-        let mut run = AnalysisRun::new(stored.view(), analysis).device(device);
-        if let Some(bytes) = memory_of_device {
-            run = run.device_memory(bytes);
-        }
-        let (plan, device) = run.plan(rayon::current_num_threads())?;
+        let (plan, device) = asked.of(stored.view()).plan(rayon::current_num_threads())?;
         Ok(planned(&plan, device))
     })
 }
@@ -98,18 +118,11 @@ pub fn analyse(
     options: Bound<'_, PyDict>,
 ) -> PyResult<Values> {
     let options = Options(options);
-    let name: AnalysisName = name.parse().map_err(Failure::input)?;
-    let analysis = analysis_of(name, &options)?;
-    let device = options.parsed("device")?.unwrap_or_else(Device::auto);
-    let memory_of_device = options.count("device_memory", 1)?;
+    let asked = Asked::read(name, &options)?;
     let stored = graph.stored.clone();
     options.start()?.run(py, move |watch| {
         watch.stage("running");
-        let mut run = AnalysisRun::new(stored.view(), analysis).device(device);
-        if let Some(bytes) = memory_of_device {
-            run = run.device_memory(bytes);
-        }
-        let found = run.run_with(watch)?;
+        let found = asked.of(stored.view()).run_with(watch)?;
         let mut columns = Vec::new();
         for (name, column) in found.columns() {
             let array = match column {

@@ -56,7 +56,27 @@ def affinity_graph(estimator: Any, X: Any) -> Graph:
     return graph(*ends, vertices=len(X), threads=estimator.threads)
 
 
-class Communities(ClusterMixin, BaseEstimator):  # type: ignore[misc]
+class OfAffinity(BaseEstimator):  # type: ignore[misc]
+    """An estimator of samples, or of a matrix of weights if ``affinity="precomputed"``."""
+
+    affinity: Affinity
+
+    @property
+    def _takes_matrix(self) -> bool:
+        return self.affinity == "precomputed"
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self._takes_matrix
+        tags.input_tags.sparse = self._takes_matrix
+        return tags
+
+    def _validated(self, X: Any, *y: Any) -> Any:
+        """Returns the checked samples or matrix, and the checked labels if there are some."""
+        return validate_data(self, X, *y, accept_sparse=["csr", "csc", "coo"] if self._takes_matrix else False)
+
+
+class Communities(ClusterMixin, OfAffinity):  # type: ignore[misc]
     """Clusters samples as communities of their neighbours' graph, or of a graph that is given as a matrix.
 
     Parameters
@@ -124,8 +144,7 @@ class Communities(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         y
             Ignored.
         """
-        matrix = self.affinity == "precomputed"
-        X = validate_data(self, X, accept_sparse=["csr", "csc", "coo"] if matrix else False)
+        X = self._validated(X)
         of = affinity_graph(self, X)
         choices: dict[str, Any] = {"refine": self.refine, "resolution": self.resolution, "program": self.program}
         choices = {name: value for name, value in choices.items() if value is not None}
@@ -135,14 +154,8 @@ class Communities(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.labels_ = np.array(self.communities_.numbers)
         return self
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self.affinity == "precomputed"
-        tags.input_tags.sparse = self.affinity == "precomputed"
-        return tags
 
-
-class LabelPropagation(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class LabelPropagation(ClassifierMixin, OfAffinity):  # type: ignore[misc]
     """Classifies samples from a few labelled ones: labels spread over the graph of nearest neighbours.
 
     Unlike scikit-learn's, labels are not soft: a sample has one label at a time, that with the most votes of its neighbours, and
@@ -200,8 +213,7 @@ class LabelPropagation(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         y : array of shape (samples,)
             The label of each sample; -1 is unknown.
         """
-        matrix = self.affinity == "precomputed"
-        X, y = validate_data(self, X, y, accept_sparse=["csr", "csc", "coo"] if matrix else False)
+        X, y = self._validated(X, y)
         check_classification_targets(y)
         of = affinity_graph(self, X)
         known = np.ones(len(y), dtype=bool) if y.dtype.kind in "OUS" else y != -1
@@ -220,14 +232,14 @@ class LabelPropagation(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.transduction_ = self.classes_[np.maximum(of_sample, 0)]
         if not reached.all():
             self.transduction_ = np.where(reached, self.transduction_, -1)
-        if not matrix:
+        if not self._takes_matrix:
             self.neighbors_ = neighbours(self, X)
         return self
 
     def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
         """Returns the share of each class among the nearest samples of the fit, shape ``(samples, classes)``."""
         check_is_fitted(self)
-        if self.affinity == "precomputed":
+        if self._takes_matrix:
             raise OptionError("a matrix has no further samples: transduction_ has the labels of its own")
         X = validate_data(self, X, reset=False)
         nearest = self.neighbors_.kneighbors(X, return_distance=False)
@@ -241,9 +253,3 @@ class LabelPropagation(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         shares = self.predict_proba(X)
         labels: npt.NDArray[Any] = self.classes_[shares.argmax(axis=1)]
         return labels
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self.affinity == "precomputed"
-        tags.input_tags.sparse = self.affinity == "precomputed"
-        return tags
