@@ -38,6 +38,7 @@ mod free_memory;
 #[cfg(feature = "generate")]
 mod generate;
 mod graphalytics;
+mod host_share;
 mod info;
 mod interrupt;
 mod kcore;

@@ -26,6 +26,8 @@ const LARGE: usize = 64 << 10;
 const LEAST: u64 = 1 << 20;
 
 static LIMITED: AtomicBool = AtomicBool::new(false);
+/// The processes of this command that share the free memory of the machine.
+static SHARING: AtomicUsize = AtomicUsize::new(1);
 /// Whether the user set the current limit.
 static GIVEN: AtomicBool = AtomicBool::new(false);
 static LIMIT: AtomicI64 = AtomicI64::new(0);
@@ -152,7 +154,8 @@ impl Limit {
             })?;
             return Ok(Some(Limit { size, source: LimitSource::Variable }));
         }
-        let share = available_memory().map(|free| Size(free / 100 * SHARE));
+        let sharing = SHARING.load(Relaxed).max(1) as u64;
+        let share = available_memory().map(|free| Size(free / 100 * SHARE / sharing));
         Ok(share.map(|size| Limit { size, source: LimitSource::Free }))
     }
 
@@ -166,6 +169,9 @@ impl Limit {
         match self.source {
             LimitSource::Option => "is what --host-memory allows",
             LimitSource::Variable => "is what RIPPLET_HOST_MEMORY allows",
+            LimitSource::Free if SHARING.load(Relaxed) > 1 => {
+                "is this rank's share of 80 % of what is free here"
+            }
             LimitSource::Free => "is 80 % of what is free here",
         }
     }
@@ -177,6 +183,16 @@ impl Limit {
             false => Failure::TooLarge { sentence, help },
         }
     }
+}
+
+/// Divides the default limit by the number of processes of this command on the machine.
+pub fn share_among(processes: usize) {
+    SHARING.store(processes, Relaxed);
+}
+
+/// Returns whether an option or the environment sets the limit.
+pub fn is_limit_given(asked: Option<Size>) -> bool {
+    asked.is_some() || std::env::var_os(VARIABLE).is_some_and(|text| !text.is_empty())
 }
 
 /// Runs `work`, which may have no more memory than the limit at any moment, or 1 MiB if that is more;

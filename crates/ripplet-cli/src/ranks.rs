@@ -11,9 +11,13 @@
 use crate::console::{self, Console};
 use crate::exit_status::ExitStatus;
 use crate::failure::{Ending, Failure};
+use crate::host_share::{HostShare, Place, description};
 use crate::interrupt;
+use crate::memory;
 use crate::message::one_line;
+use crate::size::Size;
 use crate::stats::RanksFigures;
+use crate::threads::ThreadArguments;
 use clap::{Args, ValueEnum};
 use ripplet::Observer;
 use ripplet::io::write::remove_unfinished;
@@ -41,8 +45,9 @@ const DEADLINE: u32 = 60;
 pub struct RanksArguments {
     /// The processes that share the run.
     ///
-    /// Processes that `mpirun` or `srun` started share one run: each reads INPUT, and rank 0 writes OUT. docs/several-machines.md
-    /// has the details.
+    /// Processes that `mpirun` or `srun` started share one run: each reads INPUT, and rank 0 writes OUT. Those on one machine
+    /// share its cores and its memory, unless --threads and --host-memory say what each takes. docs/several-machines.md has
+    /// the details.
     #[arg(long, value_enum, value_name = "HOW", default_value_t = RanksChoice::Auto)]
     ranks: RanksChoice,
     /// Seconds without a sign of life after which a rank is lost, and all others end.
@@ -115,8 +120,8 @@ struct Connected {
     is_over: AtomicBool,
 }
 
-/// The host of each rank, for messages about a rank that is lost.
-static HOSTS: OnceLock<Vec<String>> = OnceLock::new();
+/// The place of each rank; messages about a rank that is lost name its host.
+static PLACES: OnceLock<Vec<Place>> = OnceLock::new();
 /// Whether this process has connected to others.
 static CONNECTED: AtomicBool = AtomicBool::new(false);
 
@@ -195,7 +200,7 @@ impl Ranks {
         let arguments: Vec<_> =
             arguments.map(|argument| argument.to_string_lossy().into_owned()).collect();
         let version = env!("CARGO_PKG_VERSION");
-        let own = format!("{}\0{version}\0{}", host(), arguments.join("\0"));
+        let own = format!("{}\0{version}\0{}", Place::own(host()), arguments.join("\0"));
         let gathered = connected.done(locked(&connected.comm).all_gather("start", own.as_bytes()));
         let texts = gathered.iter().map(|text| String::from_utf8_lossy(text).into_owned());
         let texts: Vec<(String, String)> = texts
@@ -205,8 +210,7 @@ impl Ranks {
             .collect();
         let other =
             texts.iter().position(|(_, rest)| Some(rest) != texts.first().map(|(_, rest)| rest));
-        let hosts: Vec<String> = texts.into_iter().map(|(host, _)| host).collect();
-        let _ = HOSTS.set(hosts);
+        let _ = PLACES.set(texts.iter().map(|(place, _)| Place::of(place)).collect());
         let alike = match other {
             None => Ok(()),
             Some(rank) => Err(Failure::refused(
@@ -220,6 +224,26 @@ impl Ranks {
             )),
         };
         self.agree(alike)
+    }
+
+    /// Divides the cores and the memory of a host between the ranks on it, unless options or the environment say what
+    /// each takes; returns the threads.
+    pub fn share_host(
+        &self,
+        threads: ThreadArguments,
+        host_memory: Option<Size>,
+        console: &Console,
+    ) -> ThreadArguments {
+        let Some(connected) = &self.connected else { return threads };
+        let own = HostShare::of(places(), connected.rank);
+        if own.ranks > 1 {
+            memory::share_among(own.ranks);
+        }
+        let shares_memory = !memory::is_limit_given(host_memory);
+        if let Some(shares) = description(places(), !threads.is_given(), shares_memory) {
+            console.remark(&shares);
+        }
+        if own.ranks > 1 { threads.or(own.threads) } else { threads }
     }
 
     /// Ends a stage that all ranks do: if it failed on one of them, it fails on all, and the first one reports it.
@@ -324,7 +348,8 @@ impl Meter<'_> {
             let waited = u64::try_from(part.waited.as_nanos()).unwrap_or(u64::MAX);
             [part.sent, part.received, waited]
         };
-        let words: Vec<u64> = parts.iter().flat_map(words).collect();
+        let threads = rayon::current_num_threads() as u64;
+        let words: Vec<u64> = parts.iter().flat_map(words).chain([threads]).collect();
         let gathered = locked(&connected.comm).all_gather("traffic", &words);
         let gathered = connected.done(gathered);
         // Of a part (the run, then each round) and a rank, a word.
@@ -340,6 +365,7 @@ impl Meter<'_> {
         Some(RanksFigures {
             mpi: locked(&connected.comm).name(),
             hosts: ranks().map(host_of).collect(),
+            threads: ranks().map(|rank| word(parts.len(), rank, 0) as usize).collect(),
             calls: of_run.calls,
             sent: ranks().map(|rank| word(0, rank, 0)).collect(),
             received: ranks().map(|rank| word(0, rank, 1)).collect(),
@@ -459,10 +485,14 @@ fn locked(comm: &SharedComm) -> std::sync::MutexGuard<'_, ripplet::ranks::Comm> 
     comm.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Returns the places of the ranks.
+fn places() -> &'static [Place] {
+    PLACES.get().map(Vec::as_slice).unwrap_or_default()
+}
+
 /// Returns the host of a rank.
 fn host_of(rank: usize) -> String {
-    let hosts = HOSTS.get().map(Vec::as_slice).unwrap_or_default();
-    hosts.get(rank).cloned().unwrap_or_else(|| "an unknown host".into())
+    places().get(rank).map_or_else(|| "an unknown host".into(), |place| place.host.clone())
 }
 
 /// Returns the name of this host.

@@ -151,6 +151,8 @@ pub struct RanksFigures {
     pub mpi: String,
     /// The machine of each rank.
     pub hosts: Vec<String>,
+    /// The threads of each rank.
+    pub threads: Vec<usize>,
     /// The number of collectives of the run, which is that of every rank.
     pub calls: u64,
     /// Bytes that each rank sent.

@@ -7,8 +7,11 @@ use rayon::ThreadPoolBuilder;
 /// More than any host has cores; each costs memory, and starting many thousands takes minutes.
 const MOST_THREADS: i64 = 4096;
 
+/// The variable of the number of threads if `--threads` is not given.
+const VARIABLE: &str = "RAYON_NUM_THREADS";
+
 /// The number of threads of a command.
-#[derive(Args)]
+#[derive(Args, Clone, Copy)]
 #[command(next_help_heading = "Running")]
 pub struct ThreadArguments {
     /// Threads to use [default: all cores].
@@ -20,6 +23,22 @@ impl ThreadArguments {
     /// The requested number.
     pub fn count(&self) -> Option<usize> {
         self.threads.map(usize::from)
+    }
+
+    /// Returns the arguments with a default in place of all cores. RAYON_NUM_THREADS in the environment is another default,
+    /// which stays.
+    pub fn or(self, threads: usize) -> ThreadArguments {
+        if self.is_given() {
+            return self;
+        }
+        let most = u16::try_from(MOST_THREADS).unwrap_or(u16::MAX);
+        ThreadArguments { threads: Some(u16::try_from(threads).unwrap_or(most).min(most)) }
+    }
+
+    /// Returns whether the user chose a number.
+    pub fn is_given(self) -> bool {
+        let of_variable = std::env::var(VARIABLE).ok().and_then(|text| text.parse::<usize>().ok());
+        self.threads.is_some() || of_variable.is_some_and(|threads| threads > 0)
     }
 
     /// Starts the pool that reads, builds and writes; returns its size.

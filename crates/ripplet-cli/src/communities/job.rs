@@ -60,7 +60,7 @@ pub struct Job<'a> {
     pub storage: Option<Storage>,
     pub device: &'a DeviceArguments,
     pub host_memory: Option<Size>,
-    pub threads: &'a ThreadArguments,
+    pub threads: ThreadArguments,
 }
 
 impl Arguments {
@@ -127,7 +127,7 @@ impl Arguments {
             storage: self.storage()?,
             device: &choices.device,
             host_memory: choices.host_memory,
-            threads: &self.threads,
+            threads: self.threads,
         })
     }
 

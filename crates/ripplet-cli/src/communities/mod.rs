@@ -69,7 +69,9 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> 
 /// Finds communities together with other ranks, if there are some.
 fn run_among(arguments: &Arguments, ranks: &Ranks, console: &Console) -> Result<Ending, Failure> {
     if ranks.are_several() {
-        run_graph(ranks.agree(job_of_ranks(arguments, ranks))?, ranks, console)?;
+        let mut job = ranks.agree(job_of_ranks(arguments, ranks))?;
+        job.threads = ranks.share_host(job.threads, job.host_memory, console);
+        run_graph(job, ranks, console)?;
         return Ok(Ending::Whole);
     }
     let job = arguments.resolve()?;
@@ -143,7 +145,7 @@ fn run_graph(mut job: Job<'_>, ranks: &Ranks, console: &Console) -> Result<(), F
     let host_memory = Limit::of(job.host_memory)?.map(|limit| limit.size.0);
     let executor = match ranks.comm() {
         Some(comm) => AnyExecutor::of_rank(job.threads.count(), comm.clone())?,
-        None => device::start(opened, job.threads, console)?.with_host_memory(host_memory),
+        None => device::start(opened, &job.threads, console)?.with_host_memory(host_memory),
     };
     let settings = std::mem::take(&mut job.settings);
     let input = loaded.input();

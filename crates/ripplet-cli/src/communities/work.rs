@@ -134,7 +134,7 @@ impl Work<'_> {
         work: impl Fn(&AnyExecutor) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
         let Work { job, console, executor, .. } = self;
-        job.device.on(executor, job.threads, console, work)
+        job.device.on(executor, &job.threads, console, work)
     }
 
     /// Runs a program on a device; returns `None` if only the plan is requested.

@@ -271,6 +271,36 @@ fn the_environment_of_a_launcher_is_enough_to_refuse() {
 }
 
 #[test]
+fn ranks_on_a_machine_share_its_cores_and_memory() {
+    for mpi in both() {
+        let sandbox = Sandbox::with([("g.csv", &*ring())]);
+        let run = "communities g.csv -o o.csv --stats s.json";
+        let threads = |options: &str| -> (Vec<u64>, String) {
+            let said = mpi.run(&sandbox, 2, &format!("{run} {options}"));
+            assert_eq!(said.code, Some(0), "{said:?}");
+            let stats = sandbox.json("s.json");
+            let threads = stats["ranks"]["threads"].as_array().unwrap();
+            let threads: Vec<_> = threads.iter().map(|count| count.as_u64().unwrap()).collect();
+            assert_eq!(stats["threads"].as_u64(), threads.first().copied());
+            (threads, said.error)
+        };
+        // Open MPI binds each rank to a core unless it is told not to: then nothing is divided.
+        let cores = std::thread::available_parallelism().unwrap().get() as u64;
+        let (shared, said) = threads("");
+        assert!(shared.iter().sum::<u64>() <= cores.max(2), "{shared:?} of {cores}");
+        assert!(mpi.is_open_mpi || shared == [(cores / 2).max(1); 2], "{shared:?} of {cores}");
+        let host = sandbox.json("s.json")["ranks"]["hosts"][0].as_str().unwrap().to_owned();
+        assert!(said.contains(&format!("2 ranks share {host}: ")), "{said}");
+        assert!(said.contains(" and 1/2 of the memory that ripplet may take for each"), "{said}");
+        let (given, said) = threads("--threads 3 --host-memory 1GiB");
+        assert_eq!(given, [3, 3]);
+        assert!(!said.contains("ranks share"), "{said}");
+        let (_, said) = threads("--host-memory 1GiB");
+        assert!(said.contains("ranks share") && !said.contains("memory"), "{said}");
+    }
+}
+
+#[test]
 fn figures_have_the_messages_of_each_rank() {
     let Some(mpi) = mpich() else { return };
     let sandbox = Sandbox::with([("g.csv", &*ring())]);
@@ -286,6 +316,7 @@ fn figures_have_the_messages_of_each_rank() {
     };
     assert!(ranks["mpi"].as_str().unwrap().contains("MPICH"), "{ranks}");
     assert_eq!(ranks["hosts"].as_array().unwrap().len(), 3);
+    assert_eq!(numbers("threads").len(), 3);
     let (sent, received) = (numbers("sent"), numbers("received"));
     assert_eq!((sent.len(), received.len()), (3, 3));
     // What one sends, another one receives.
