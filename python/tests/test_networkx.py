@@ -86,14 +86,18 @@ def test_what_is_not_exact_is_refused_with_a_reason() -> None:
         ("harmonic_centrality", (graph,), {"distance": "weight"}, "distance"),
         ("transitivity", (nx.DiGraph([(0, 1)]),), {}, "undirected"),
         ("clustering", (graph,), {"weight": "weight"}, "weight"),
-        ("pagerank", (graph,), {}, "weights"),
-        ("pagerank", (nx.path_graph(3),), {"personalization": {0: 1}}, "personalization"),
+        ("asyn_lpa_communities", (nx.DiGraph([(0, 1)]),), {}, "directed"),
+        ("modularity", (nx.Graph([(0, 1, {"weight": "x"})]), [{0, 1}]), {}, "str"),
+        ("pagerank", (graph,), {"weight": lambda u, v, data: 1}, "function"),
+        ("pagerank", (graph,), {"max_iter": 1.5}, "whole number"),
         ("triangles", (nx.MultiGraph([(0, 1), (0, 1)]),), {}, "repeated"),
     ]
     for name, args, kwargs, reason in refused:
         answer = backend.can_run(name, args, kwargs)
         assert isinstance(answer, str) and reason in answer, (name, answer)
-    assert backend.can_run("pagerank", (graph,), {"weight": None}) is True
+    assert backend.can_run("pagerank", (graph,), {}) is True
+    assert "search" in backend.should_run("node_connected_component", (nx.path_graph(1000), 3), {})
+    assert backend.should_run("node_connected_component", (converted(graph), 3), {}) is True
     assert backend.can_run("triangles", (graph,), {}) is True
     assert "fewer than" in backend.should_run("triangles", (graph,), {})
     assert backend.should_run("triangles", (nx.path_graph(1000),), {}) is True
@@ -201,6 +205,14 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
     ("is_connected", {}),
     ("is_weakly_connected", {}),
     ("number_weakly_connected_components", {}),
+    ("node_connected_component", {"n": 3}),
+    ("node_connected_component", {"n": "no node"}),
+    ("pagerank", {}),
+    ("pagerank", {"weight": None, "alpha": 0.5, "tol": 1e-9, "max_iter": 200}),
+    ("pagerank", {"personalization": {1: 3, 2: 1}, "nstart": {0: 2.0, 1: 1}, "max_iter": 500}),
+    ("pagerank", {"personalization": {"no node": 1}}),
+    ("pagerank", {"dangling": {0: 1, 3: 2}, "max_iter": 500}),
+    ("pagerank", {"max_iter": 2, "tol": 1e-12}),
     ("periphery", {}),
     ("radius", {}),
     ("transitivity", {}),
@@ -268,3 +280,91 @@ def test_calls_give_networkx_values_types_order_and_exceptions(name: str, option
         assert_alike(found, expected)
         compared += 1
     assert compared >= 4
+
+
+def partitions(graph: Any) -> list[Any]:
+    """Returns partitions of a graph's nodes, and collections that are none."""
+    nodes = list(graph)
+    thirds = [{node for at, node in enumerate(nodes) if at % 3 == part} for part in range(3)]
+    of_all: list[Any] = [[set(nodes)], [{node} for node in nodes], thirds, [frozenset(part) for part in thirds]]
+    of_all += [[nodes[:2], tuple(nodes[2:])], [*thirds, set()], tuple(thirds)]
+    return of_all + [[], thirds[:2], [*thirds, {"no node"}], [*thirds, thirds[0]], [[1, [2]]], [5]]
+
+
+@pytest.mark.parametrize("options", [{}, {"weight": None}, {"resolution": 0.5}, {"resolution": 3, "weight": "weight"}])
+def test_modularity_has_the_bits_and_the_exceptions_of_networkx(options: dict[str, Any]) -> None:
+    loops = nx.Graph([(0, 1, {"weight": 0.1}), (1, 1, {"weight": 0.7}), (1, 2), (3, 3)])
+    negative = nx.DiGraph([(0, 1, {"weight": -2}), (1, 2), (2, 0, {"weight": 0.3})])
+    for graph in [*weighted_graphs(), loops, negative, nx.Graph([(0, 1, {"weight": 0})])]:
+        assert backend.can_run("modularity", (graph, []), options) is True
+        for partition in partitions(graph):
+            found = outcome(lambda: backend.modularity(converted(graph), partition, **options))
+            expected = outcome(lambda: nx.community.modularity(graph, partition, **options))
+            if graph.is_multigraph() or sys.version_info >= (3, 12):  # the order of sums differs
+                assert_alike(found, expected)
+            else:
+                assert (found, type(found)) == (expected, type(expected)), (graph, partition)
+    graph = nx.karate_club_graph()
+    clusters = nx.community.label_propagation_communities(graph)
+    assert backend.modularity(converted(graph), iter(clusters)) == nx.community.modularity(graph, clusters)
+
+
+def test_partition_quality_counts_as_networkx_does() -> None:
+    compared = 0
+    for graph in [*weighted_graphs(), nx.Graph([(1, 1)]), nx.Graph([(0, 1), (1, 1), (1, 2)])]:
+        for partition in partitions(graph):
+            expected = outcome(lambda: nx.community.partition_quality(graph, partition))
+            found = outcome(lambda: backend.partition_quality(converted(graph), partition))
+            if found is NotImplementedError:  # NetworkX's decorator refuses it before a backend is asked
+                assert expected is nx.NetworkXError
+                continue
+            assert found == expected
+            compared += 1
+    assert compared > 50
+
+
+def votes(graph: Any, node: Any, weight: Any, *, directed: bool) -> dict[Any, float]:
+    """Returns how often each neighbour votes, by NetworkX's own functions."""
+    counted: dict[Any, float] = {}
+    edges = list(graph.edges(node, data=weight, default=1)) if weight else [(node, to, 1) for to in graph[node]]
+    if directed:
+        edges = list(graph.edges(node, data=weight, default=1))
+        if graph.is_directed():
+            edges += [(node, of, w) for of, _, w in graph.in_edges(node, data=weight, default=1)]
+    for _, to, value in edges:
+        counted[to] = counted.get(to, 0) + value
+    return counted
+
+
+@pytest.mark.parametrize("weight", [None, "weight"])
+def test_each_node_has_a_most_frequent_label_of_its_neighbours(weight: Any) -> None:
+    graphs = [*weighted_graphs(), nx.Graph([(1, 1), (1, 2)]), nx.DiGraph([(1, 1), (1, 2), (2, 1), (3, 1)])]
+    graphs += [nx.gnm_random_graph(300, 900, seed=5), nx.cycle_graph(100), nx.complete_bipartite_graph(30, 30)]
+    for graph in graphs:
+        for name, fast in (("fast_label_propagation_communities", True), ("asyn_lpa_communities", False)):
+            if backend.can_run(name, (graph,), {"weight": weight}) is not True:
+                assert graph.is_directed() and not fast
+                continue
+            mine = converted(graph)
+
+            def run(seed: int, name: str = name, mine: Any = mine) -> Any:
+                return getattr(backend, name)(mine, weight=weight, seed=random.Random(seed))
+
+            found = run(3)
+            assert hasattr(found, "__next__")
+            clusters = list(found)
+            assert clusters == list(run(3))
+            assert nx.community.is_partition(graph, clusters)
+            label = {node: at for at, cluster in enumerate(clusters) for node in cluster}
+            for node in graph:
+                counts: dict[int, float] = {}
+                for to, value in votes(graph, node, weight, directed=fast).items():
+                    counts[label[to]] = counts.get(label[to], 0) + value
+                assert not counts or counts.get(label[node], 0) >= max(counts.values()) - 1e-9, (name, node)
+
+
+def test_weights_that_label_propagation_does_not_hold_are_left_to_networkx() -> None:
+    for weight in (0, -1, 1 / 3, 2**40 + 1):
+        graph = nx.Graph([(0, 1, {"weight": weight}), (1, 2)])
+        with pytest.raises(NotImplementedError, match="weight"):
+            backend.fast_label_propagation_communities(converted(graph), weight="weight", seed=random.Random(1))

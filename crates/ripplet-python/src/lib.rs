@@ -59,8 +59,8 @@ mod native {
     use crate::measures::{agree, agree_overlapping, edges, figures, gpus, picture, planted};
     #[pymodule_export]
     use crate::networkx::{
-        Adjacency, adjacency_of, dependencies, distances, edge_dependencies, extents, reach,
-        refused_weights, semi_synchronous,
+        Adjacency, adjacency_of, community_sums, dependencies, distances, edge_dependencies,
+        extents, reach, refused_weights, semi_synchronous, vote_graph, walk_ranks,
     };
     #[pymodule_export]
     use crate::program::{Program, read_program, vertex_table};

@@ -220,3 +220,18 @@ def distances(
     cutoff: float,
     options: dict[str, Any],
 ) -> list[dict[Any, Any]]: ...
+def community_sums(
+    graph: Adjacency, members: Any, begins: Any, weighted: bool, options: dict[str, Any]
+) -> tuple[Array, Array, Array, float]: ...
+def vote_graph(graph: Adjacency, parallel: bool, weighted: bool) -> Graph: ...
+def walk_ranks(
+    graph: Adjacency,
+    weighted: bool,
+    begin: Any,
+    jump: Any,
+    dangling: Any,
+    damping: float,
+    tolerance: float,
+    rounds: int,
+    options: dict[str, Any],
+) -> Array | None: ...

@@ -15,7 +15,6 @@ import numpy as np
 
 from . import _native as native
 from ._graph import view
-from .errors import RunError
 
 SMALL = 200
 """Nodes below which NetworkX itself is fast enough: the conversion takes as long as the run."""
@@ -112,6 +111,15 @@ class BackendGraph:
         return dict(zip(self.nodes, values, strict=True))
 
 
+def conversions(graph: Any) -> list[BackendGraph]:
+    """Returns what a graph was converted to, as far as NetworkX has kept it."""
+    if isinstance(graph, BackendGraph):
+        return [graph]
+    cache = getattr(graph, "__networkx_cache__", None) or {}
+    found = cache.get("backends", {}).get("ripplet", {}).values()
+    return [known for known in found if isinstance(known, BackendGraph)]
+
+
 def some(graph: BackendGraph, values: list[Any], nodes: Any) -> Any:
     """Returns all values by node, that of one node, or those of an iterable of nodes, as NetworkX does."""
     by_node = graph.by_node(values)
@@ -122,12 +130,102 @@ def some(graph: BackendGraph, values: list[Any], nodes: Any) -> Any:
     return {node: by_node[node] for node in nodes if node in graph}
 
 
-def label_propagation_communities(G: BackendGraph) -> Any:
-    labels = view(native.semi_synchronous(G.built, {})).tolist()
+def clusters_of(G: BackendGraph, labels: Any) -> Any:
+    """Returns the sets of nodes with equal labels, in the order of their first nodes."""
     clusters: dict[int, set[Hashable]] = {}
-    for node, label in zip(G.nodes, labels, strict=True):
+    for node, label in zip(G.nodes, view(labels).tolist(), strict=True):
         clusters.setdefault(label, set()).add(node)
     return clusters.values()
+
+
+def label_propagation_communities(G: BackendGraph) -> Any:
+    return clusters_of(G, native.semi_synchronous(G.built, {}))
+
+
+MOST_ROUNDS = 1000
+"""Rounds after which NetworkX runs its own label propagation; graphs of 10 million edges settle in less than 100."""
+
+
+def propagated(G: BackendGraph, parallel: bool, weight: Any, seed: Any) -> Iterator[set[Hashable]]:
+    """Returns communities of plain label propagation: each node has a most frequent label of its neighbours."""
+    by_weight = has_weights(G, weight)
+    if by_weight and G.adjacency.least <= 0:
+        raise NotImplementedError("a weight is not above 0, which ripplet's label propagation needs")
+    votes = native.vote_graph(G.adjacency, parallel, by_weight)
+    options = {
+        "program": "lpa",
+        "guard": 0,
+        "merge": "off",
+        "keep_disconnected": True,
+        "tolerance": 0,
+        "max_iterations": MOST_ROUNDS,
+        "device": "cpu",
+        "seed": int(seed.randint(0, 2**31 - 1)),
+    }
+    found = native.communities(votes, options)
+    if found.reason != "fixpoint":
+        raise NotImplementedError(f"labels did not settle within {MOST_ROUNDS} rounds")
+    return iter(clusters_of(G, found.labels))
+
+
+def asyn_lpa_communities(G: BackendGraph, weight: Any = None, seed: Any = None) -> Any:
+    return propagated(G, False, weight, seed)
+
+
+def fast_label_propagation_communities(G: BackendGraph, *, weight: Any = None, seed: Any = None) -> Any:
+    return propagated(G, True, weight, seed)
+
+
+def community_sums(G: BackendGraph, communities: list[Any], by_weight: bool) -> Any:
+    """Returns the weights of the edges inside of communities, their degrees out and in, and the sum of all degrees.
+
+    ``None`` if the communities are no partition of the nodes.
+    """
+    sizes = [len(community) for community in communities]
+    try:
+        members = [G.index[node] for community in communities for node in set(community)]
+    except (KeyError, TypeError):
+        return None
+    counts = np.bincount(np.array(members, np.int64), minlength=len(G))
+    if sum(sizes) != len(G) or not (counts == 1).all():
+        return None
+    begins = np.concatenate([[0], np.cumsum(sizes)]).astype(np.uint64)
+    *sums, total = native.community_sums(G.adjacency, np.array(members, np.uint32), begins, by_weight, {})
+    whole = not by_weight or G.adjacency.weights in ("none", "integers")
+    columns = [view(column) for column in sums]
+    return [*((column.astype(np.int64) if whole else column).tolist() for column in columns), int(total) if whole else total]
+
+
+def modularity(G: BackendGraph, communities: Any, weight: Any = "weight", resolution: Any = 1) -> Any:
+    by_weight = has_weights(G, weight)
+    communities = communities if isinstance(communities, list) else list(communities)
+    found = community_sums(G, communities, by_weight)
+    if found is None:
+        from networkx.algorithms.community.quality import NotAPartition
+
+        raise NotAPartition(G.original, communities)
+    inner, degrees_out, degrees_in, total = found
+    m = total if G.directed else total / 2
+    norm = 1 / total**2
+    return sum(
+        inside / m - resolution * out * incoming * norm
+        for inside, out, incoming in zip(inner, degrees_out, degrees_in, strict=True)
+    )
+
+
+def partition_quality(G: BackendGraph, partition: Any) -> Any:
+    communities = partition if isinstance(partition, (list, tuple)) else []
+    found = community_sums(G, communities, False)
+    if found is None:
+        raise NotImplementedError("the partition is no list or tuple, or no partition")
+    inside, edges = sum(found[0]), G.number_of_edges()
+    coverage = inside / edges
+    if G.multigraph:
+        return coverage, -1.0
+    directions = 2 if G.directed else 1
+    pairs = len(G) * (len(G) - 1) * directions // 2
+    apart = (len(G) ** 2 - sum(len(community) ** 2 for community in communities)) // 2 * directions
+    return coverage, (inside + apart - (edges - inside)) / pairs
 
 
 def triangles(G: BackendGraph, nodes: Any = None) -> Any:
@@ -169,6 +267,11 @@ def connected_components(G: BackendGraph) -> Iterator[set[Hashable]]:
 
 def weakly_connected_components(G: BackendGraph) -> Iterator[set[Hashable]]:
     return connected_components(G)
+
+
+def node_connected_component(G: BackendGraph, n: Any) -> set[Hashable]:
+    (found,) = native.distances(G.adjacency, G.nodes, [G.index[n]], False, True, math.inf, {})
+    return set(found)
 
 
 def number_connected_components(G: BackendGraph) -> int:
@@ -213,15 +316,20 @@ def harmonic_centrality(G: BackendGraph, nbunch: Any = None, distance: Any = Non
     return G.by_node(G.values("harmonic"))
 
 
-def weighted(G: BackendGraph, weight: Any) -> bool:
-    """Returns whether lengths are the weights in an attribute, which the graph was converted with."""
+def has_weights(G: BackendGraph, weight: Any) -> bool:
+    """Returns whether a call is about the weights in an attribute, which the graph was converted with."""
     if weight is None:
         return False
     if weight != G.attribute:
         raise NotImplementedError(f"the graph was not converted with the attribute {weight!r}")
-    if G.adjacency.least < 0:
-        raise NotImplementedError("a weight is negative: shortest paths need lengths from 0 on")
     return True
+
+
+def weighted(G: BackendGraph, weight: Any) -> bool:
+    """Returns whether lengths are the weights in an attribute, which the graph was converted with."""
+    if has_weights(G, weight) and G.adjacency.least < 0:
+        raise NotImplementedError("a weight is negative: shortest paths need lengths from 0 on")
+    return weight is not None
 
 
 def sampled(G: BackendGraph, k: Any, seed: Any) -> list[int]:
@@ -384,16 +492,35 @@ def pagerank(
     weight: Any = "weight",
     dangling: Any = None,
 ) -> Any:
-    if len(G) == 0:
+    n = len(G)
+    if n == 0:
         return {}
-    if weight is not None and G.adjacency.weights != "integers":
-        raise NotImplementedError("ripplet's weights are integers, so that ranks may differ in their last digits")
-    try:
-        return G.by_node(G.values("pagerank", damping=alpha, tolerance=tol, most_rounds=max_iter))
-    except RunError as error:
+    by_weight = has_weights(G, weight)
+
+    def of_nodes(values: Any) -> Any:
+        return np.array([values.get(node, 0) for node in G.nodes], dtype=float)
+
+    even = np.repeat(1.0 / n, n)
+    begin, jump = even, even
+    if nstart is not None:
+        begin = of_nodes(nstart)
+        begin /= begin.sum()
+    if personalization is not None:
+        jump = of_nodes(personalization)
+        if jump.sum() == 0:
+            raise ZeroDivisionError
+        jump /= jump.sum()
+    after = jump
+    if dangling is not None:
+        after = of_nodes(dangling)
+        after /= after.sum()
+    rounds = max(max_iter, 0)
+    found = native.walk_ranks(G.adjacency, by_weight, begin, jump, after, float(alpha), float(tol), rounds, {})
+    if found is None:
         from networkx import PowerIterationFailedConvergence
 
-        raise PowerIterationFailedConvergence(max_iter) from error
+        raise PowerIterationFailedConvergence(max_iter)
+    return G.by_node(view(found).tolist())
 
 
 # Arguments by name that must have these values, with the reason otherwise.
@@ -418,22 +545,21 @@ ONLY: dict[str, dict[str, tuple[tuple[Any, ...], str]]] = {
         "sources": ((None,), "ripplet takes all nodes as sources"),
         "distance": ((None,), _BY_HOPS),
     },
-    "pagerank": {
-        "personalization": ((None,), "ripplet's walk jumps to all nodes alike"),
-        "nstart": ((None,), "ripplet begins with equal ranks"),
-        "dangling": ((None,), "ripplet's walk jumps from nodes without edges to all nodes alike"),
-    },
     "periphery": {"e": ((None,), _FAST), "usebounds": ((False,), _FAST), "weight": ((None,), _BY_HOPS)},
     "radius": {"e": ((None,), _FAST), "usebounds": ((False,), _FAST), "weight": ((None,), _BY_HOPS)},
     "wiener_index": {"weight": ((None,), _BY_HOPS)},
 }
 
-# Arguments that name the weights of edges as lengths.
-LENGTHS = {
+# Arguments that name the attribute with the weights of edges.
+WEIGHTS = {
     "all_pairs_dijkstra_path_length": "weight",
+    "asyn_lpa_communities": "weight",
     "betweenness_centrality": "weight",
     "closeness_centrality": "distance",
     "edge_betweenness_centrality": "weight",
+    "fast_label_propagation_communities": "weight",
+    "modularity": "weight",
+    "pagerank": "weight",
 }
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
@@ -441,6 +567,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     for function in (
         all_pairs_dijkstra_path_length,
         all_pairs_shortest_path_length,
+        asyn_lpa_communities,
         average_clustering,
         average_shortest_path_length,
         betweenness_centrality,
@@ -451,14 +578,18 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
         diameter,
         eccentricity,
         edge_betweenness_centrality,
+        fast_label_propagation_communities,
         global_efficiency,
         harmonic_centrality,
         is_connected,
         is_weakly_connected,
         label_propagation_communities,
+        modularity,
+        node_connected_component,
         number_connected_components,
         number_weakly_connected_components,
         pagerank,
+        partition_quality,
         periphery,
         radius,
         transitivity,
@@ -477,7 +608,6 @@ NO_MULTIGRAPHS = {
     "clustering",
     "edge_betweenness_centrality",
     "label_propagation_communities",
-    "pagerank",
     "transitivity",
     "triangles",
 }
@@ -504,19 +634,16 @@ def refusal(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | N
     cutoff = bound.get("cutoff")
     if cutoff is not None and not (isinstance(cutoff, (int, float)) and cutoff >= 0):
         return "the cutoff is no number from 0 on"
-    if name in LENGTHS:
-        weight = bound.get(LENGTHS[name], SIGNATURES[name].parameters[LENGTHS[name]].default)
+    if name == "asyn_lpa_communities" and graph.is_directed():
+        return "labels that follow directed edges need not settle"
+    if name == "pagerank" and not isinstance(bound.get("max_iter", 100), int):
+        return "max_iter is no whole number"
+    if name in WEIGHTS:
+        weight = bound.get(WEIGHTS[name], SIGNATURES[name].parameters[WEIGHTS[name]].default)
         if weight is None:
             return "ripplet needs an attribute here" if name == "all_pairs_dijkstra_path_length" else None
         if callable(weight):
             return "a weight that is a function is called by NetworkX"
-        if not isinstance(graph, BackendGraph):
+        if not isinstance(graph, BackendGraph) and all(known.attribute != weight for known in conversions(graph)):
             return native.refused_weights(graph._adj, graph.is_multigraph(), weight)
-    if name == "pagerank":
-        weight = bound.get("weight", "weight")
-        if weight is not None and not isinstance(graph, BackendGraph):
-            if any(weight in data for _, _, data in graph.edges(data=True)):
-                return "ripplet's weights are integers, so that ranks may differ in their last digits"
-        if not 0 <= bound.get("alpha", 0.85) <= 1 or not bound.get("tol", 1e-6) > 0 or bound.get("max_iter", 100) < 1:
-            return "the settings are out of ripplet's range"
     return None
