@@ -13,6 +13,7 @@ use crate::splitmix::{self, finalize};
 use crate::storage::{NeighborLists, ShardLists};
 use crate::{Direction, ExternalId, GraphView, VertexId, VertexIds};
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// Domains of hashes: equal numbers in different domains have different hashes.
 #[derive(Clone, Copy)]
@@ -45,12 +46,28 @@ impl GraphView<'_> {
     /// but collisions can be constructed. Cost: one pass over the outgoing lists, in parallel; no
     /// memory.
     pub fn identity(self) -> u64 {
-        fn of<S: ShardLists>(shards: &[S]) -> u64 {
-            let of_shard = |shard: &S| of_lists(shard.vertices().start, shard.out());
+        self.identity_of_lists(0..self.vertices()).wrapping_add(self.identity_without_lists())
+    }
+
+    /// Returns the part of [`GraphView::identity`] of the outgoing lists of these vertices. The identity is the wrapping
+    /// sum of those of all vertices and of [`GraphView::identity_without_lists`].
+    pub fn identity_of_lists(self, vertices: Range<VertexId>) -> u64 {
+        fn of<S: ShardLists>(shards: &[S], vertices: Range<VertexId>) -> u64 {
+            let of_shard = |shard: &S| {
+                let own = shard.vertices();
+                let begin = vertices.start.clamp(own.start, own.end);
+                let end = vertices.end.clamp(begin, own.end);
+                let locals = (begin - own.start) as usize..(end - own.start) as usize;
+                of_lists(own.start, locals, shard.out())
+            };
             shards.iter().map(of_shard).fold(0, u64::wrapping_add)
         }
-        let lists = dispatch_storage!(self, graph => of(graph.shards()));
-        lists.wrapping_add(of_ids(self.ids())).wrapping_add(self.kind())
+        dispatch_storage!(self, graph => of(graph.shards(), vertices))
+    }
+
+    /// Returns the part of [`GraphView::identity`] of the ids, the direction and the scale of weights.
+    pub fn identity_without_lists(self) -> u64 {
+        of_ids(self.ids()).wrapping_add(self.kind())
     }
 
     fn kind(self) -> u64 {
@@ -93,8 +110,8 @@ fn of_name(name: &str) -> u64 {
     words.fold(name.len() as u64, |hash, bytes| Domain::Name.hash(hash, word(bytes)))
 }
 
-/// Returns the sum over the arcs of lists whose first vertex is `first`.
-fn of_lists(first: VertexId, lists: impl NeighborLists) -> u64 {
+/// Returns the sum over the arcs of some lists, whose vertex 0 is `first`.
+fn of_lists(first: VertexId, locals: Range<usize>, lists: impl NeighborLists) -> u64 {
     let of_list = |local: usize| {
         let from = u64::from(first + local as u32) << 32;
         let mut sum = 0u64;
@@ -103,11 +120,7 @@ fn of_lists(first: VertexId, lists: impl NeighborLists) -> u64 {
         });
         sum
     };
-    (0..lists.vertices())
-        .into_par_iter()
-        .with_min_len(TASK / 8)
-        .map(of_list)
-        .reduce(|| 0, u64::wrapping_add)
+    locals.into_par_iter().with_min_len(TASK / 8).map(of_list).reduce(|| 0, u64::wrapping_add)
 }
 
 #[cfg(test)]
@@ -161,6 +174,19 @@ mod tests {
         let signed = VertexIds::Signed(vec![7, 8, 9, 10].into());
         assert_eq!(identity(&graph(GraphBuilder::new(), unsigned, None)), one);
         assert_eq!(identity(&graph(GraphBuilder::new(), signed, None)), one);
+    }
+
+    #[test]
+    fn an_identity_is_the_sum_of_its_parts() {
+        let whole =
+            graph(GraphBuilder::new().shard_arcs(3), four(), Some(vec![1.0, 2.0, 3.0, 4.0]));
+        let view = GraphView::from(&whole);
+        for cut in 0..=4 {
+            let lists = [0..cut, cut..4].map(|part| view.identity_of_lists(part));
+            let sum = lists.iter().fold(view.identity_without_lists(), |a, &b| a.wrapping_add(b));
+            assert_eq!(sum, view.identity());
+        }
+        assert_eq!(view.identity_of_lists(2..2), 0);
     }
 
     #[test]

@@ -2,11 +2,10 @@
 
 use crate::check::{CheckError, Checked};
 use crate::profile::Measured;
-use crate::ranks::CpuRank;
+use crate::ranks::{CpuRank, RankStart};
 use crate::rounds::Rounds;
 use crate::{ProgramInfo, Settings};
-use ripplet_graph::{GraphView, Observer, OutOfMemory, VertexId};
-use std::ops::Range;
+use ripplet_graph::{GraphView, Observer, OutOfMemory};
 
 /// A [`Program`](crate::Program) as a trait object, which an [`Executor`](crate::Executor) takes.
 ///
@@ -64,10 +63,7 @@ pub trait DynProgram: Send + Sync {
         observer: &dyn Observer,
     ) -> Result<Checked, CheckError>;
 
-    /// Returns the state of a rank before the first round of a run on the CPU. The rank has the
-    /// vertices `own`, whose bounds are multiples of 64 or the number of vertices; `fingerprint` is
-    /// [`Checkpoint::fingerprint`](crate::Checkpoint::fingerprint) for one of the ranks, 0 for the
-    /// others.
+    /// Returns the state of a rank before the first round of a run on the CPU.
     ///
     /// # Errors
     /// If memory is refused.
@@ -76,7 +72,6 @@ pub trait DynProgram: Send + Sync {
         &'a self,
         graph: GraphView<'a>,
         settings: &Settings,
-        own: Range<VertexId>,
-        fingerprint: u64,
+        start: RankStart,
     ) -> Result<Box<dyn CpuRank + 'a>, OutOfMemory>;
 }

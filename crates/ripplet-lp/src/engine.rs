@@ -7,7 +7,9 @@
 //! share a run are [`Rank`]s of an [`Exchange`]; a [`CpuRank`] is one on the CPU.
 
 pub use crate::finishing::{Communities, Finisher, Finishing, finish_on_host};
-pub use crate::ranks::{CpuRank, Exchange, Loads, Parts, Rank, SingleRank, Update, run_phase};
+pub use crate::ranks::{
+    CpuRank, Exchange, Loads, Parts, Rank, RankStart, SingleRank, Update, run_phase,
+};
 pub use crate::rounds::{Finished, Rounds, run_rounds};
 pub use crate::volume::VolumeUnit;
 

@@ -21,6 +21,12 @@ pub trait Finisher {
         run: Finishing<'_>,
         observer: &mut dyn RoundObserver,
     ) -> Result<Option<Communities>, RunError>;
+
+    /// Returns whether [`Finisher::finish`] also takes runs whose disconnected communities stay, or that have vertices
+    /// without a label. By default the host finishes them.
+    fn takes_all(&self) -> bool {
+        false
+    }
 }
 
 /// A run after its rounds.
@@ -112,8 +118,8 @@ pub(crate) fn finish(
 ) -> Result<Communities, RunError> {
     let is_vertex = |&label: &Label| label < graph.vertices();
     if let Some(finisher) = finisher
-        && !settings.keep_disconnected
-        && labels.par_iter().all(is_vertex)
+        && (finisher.takes_all()
+            || (!settings.keep_disconnected && labels.par_iter().all(is_vertex)))
     {
         let (merge, seed) = (settings.merge, settings.seed);
         let run = Finishing { graph, labels: &labels, merge, seed };

@@ -49,6 +49,18 @@ pub struct Update {
     pub values: Vec<u32>,
 }
 
+/// The part of a run that a rank on the CPU begins with.
+#[derive(Clone, Debug, Default)]
+pub struct RankStart {
+    /// The vertices that it updates. Their bounds are multiples of 64 or the number of vertices.
+    pub own: Range<VertexId>,
+    /// [`Checkpoint::fingerprint`](crate::Checkpoint::fingerprint) on one of the ranks, 0 on the others.
+    pub fingerprint: u64,
+    /// The contribution of each vertex to [`LabelTotal::Volume`](crate::LabelTotal::Volume). If it is `None`, the rank
+    /// computes it of the lists of all vertices.
+    pub volumes: Option<Vec<u32>>,
+}
+
 /// A rank on the CPU, for executors that exchange messages through memory or a network.
 ///
 /// A rank has the labels, totals and columns of all vertices, and updates its own. The words of its

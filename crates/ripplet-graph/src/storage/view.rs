@@ -3,8 +3,10 @@
 use super::compressed::{CompressedGraph, ListNeighbors};
 use super::{Direction, Graph, GraphBytes, NeighborLists, ShardLists};
 use crate::{OutOfMemory, VertexId, VertexIds, WeightScale};
+use rayon::prelude::*;
 use std::borrow::Cow;
 use std::iter::Copied;
+use std::ops::Range;
 use std::slice::Iter;
 
 /// A borrowed graph of plain or compressed lists. The results of algorithms do not depend on which.
@@ -187,6 +189,38 @@ impl<'a> GraphView<'a> {
     /// Returns the largest degree; 0 without vertices.
     pub fn max_degree(self) -> u64 {
         dispatch_storage!(self, graph => graph.max_degree())
+    }
+
+    /// Returns the largest degree of these vertices; 0 without any. It reads nothing of others.
+    ///
+    /// # Panics
+    /// If a vertex is not below [`GraphView::vertices`].
+    pub fn max_degree_of(self, vertices: Range<VertexId>) -> u64 {
+        let degrees = vertices.into_par_iter().with_min_len(1 << 12).map(|v| self.degree(v));
+        degrees.max().unwrap_or(0)
+    }
+
+    /// Returns the number of self-loops of these vertices. It reads nothing of others.
+    ///
+    /// # Panics
+    /// If a vertex is not below [`GraphView::vertices`].
+    pub fn self_loops_of(self, vertices: Range<VertexId>) -> u64 {
+        let vertices = vertices.into_par_iter().with_min_len(1 << 8);
+        dispatch_lists!(self, (out, _incoming) => {
+            let loops = |v: VertexId| out.each_of(v as usize).filter(|&u| u == v).count() as u64;
+            vertices.map(loops).sum()
+        })
+    }
+
+    /// Returns the number of outgoing arcs of these vertices, in one pass over their degrees.
+    ///
+    /// # Panics
+    /// If a vertex is not below [`GraphView::vertices`].
+    pub fn arcs_of(self, vertices: Range<VertexId>) -> u64 {
+        let vertices = vertices.into_par_iter().with_min_len(1 << 12);
+        dispatch_lists!(self, (out, _incoming) => {
+            vertices.map(|v| u64::from(out.degree_of(v as usize))).sum()
+        })
     }
 
     /// Returns the neighbours of a vertex, ascending; of a directed graph, its successors.

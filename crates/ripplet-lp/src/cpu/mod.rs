@@ -21,7 +21,7 @@ use crate::check::{CheckError, Checked};
 use crate::columns::{self, ColumnSpec};
 use crate::engine;
 use crate::profile::Measured;
-use crate::ranks::CpuRank;
+use crate::ranks::{CpuRank, RankStart};
 use crate::rounds::{RoundObserver, Rounds, run_rounds};
 use crate::{
     Checkpoint, DynProgram, Executor, Hints, LabelTotal, Outcome, Plan, ProgramInfo, RunError,
@@ -75,6 +75,19 @@ impl CpuExecutor {
     fn plan_of(&self, graph: GraphView<'_>, program: &ProgramInfo, settings: &Settings) -> Plan {
         self.pool.install(|| plan_of(graph, program, settings, self.threads()))
     }
+
+    /// Returns the plan of a run that updates these vertices, and takes `finishing` bytes after the rounds.
+    pub(crate) fn plan_of_part(
+        &self,
+        graph: GraphView<'_>,
+        program: &ProgramInfo,
+        settings: &Settings,
+        own: Range<VertexId>,
+        finishing: u64,
+    ) -> Plan {
+        let threads = self.threads();
+        self.pool.install(|| plan_of_part(graph, program, settings, threads, own, finishing))
+    }
 }
 
 impl Executor for CpuExecutor {
@@ -108,13 +121,26 @@ fn plan_of(
     settings: &Settings,
     threads: usize,
 ) -> Plan {
+    let finishing = engine::bytes_of_finishing(graph, settings, threads);
+    plan_of_part(graph, program, settings, threads, 0..graph.vertices(), finishing)
+}
+
+/// Returns the memory of a run that updates the vertices `own`, and takes `finishing` bytes after its rounds.
+fn plan_of_part(
+    graph: GraphView<'_>,
+    program: &ProgramInfo,
+    settings: &Settings,
+    threads: usize,
+    own: Range<VertexId>,
+    finishing: u64,
+) -> Plan {
     let vertices = u64::from(graph.vertices());
     let specs = &program.columns;
     let draft_len = columns::draft_len(specs);
     let written: Vec<ColumnSpec> = specs.iter().filter(|spec| spec.written).cloned().collect();
     let written = columns::bytes_for(&written, graph.vertices());
     let votes = match settings.counter.keeps_every_label() {
-        true => votes::Votes::bytes_for(graph.vertices(), graph.max_degree()),
+        true => votes::Votes::bytes_for(graph.vertices(), graph.max_degree_of(own)),
         false => sketch::VoteSketch::bytes(),
     };
     let workspace = state::Workspace::bytes_for(votes, draft_len);
@@ -146,7 +172,7 @@ fn plan_of(
     // the run needs less.
     let kept = written.saturating_add(given + 4 * vertices);
     let free = plan.algorithm_host().saturating_sub(kept);
-    match engine::bytes_of_finishing(graph, settings, threads).checked_sub(free) {
+    match finishing.checked_sub(free) {
         Some(more) if more > 0 => plan.with("splitting and merging, beyond that", more),
         _ => plan,
     }
@@ -208,9 +234,8 @@ impl<P: Hints> DynProgram for P {
         &'a self,
         graph: GraphView<'a>,
         settings: &Settings,
-        own: Range<VertexId>,
-        fingerprint: u64,
+        start: RankStart,
     ) -> Result<Box<dyn CpuRank + 'a>, OutOfMemory> {
-        Ok(Box::new(PhasedRank::new(graph, self, settings, own, fingerprint)?))
+        Ok(Box::new(PhasedRank::new(graph, self, settings, start)?))
     }
 }

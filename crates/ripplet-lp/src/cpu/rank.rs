@@ -4,7 +4,7 @@ use super::phased::PhasedRounds;
 use super::state::LpState;
 use super::synchronous::trace;
 use crate::hash::{Clock, mix};
-use crate::ranks::{CpuRank, Update};
+use crate::ranks::{CpuRank, RankStart, Update};
 use crate::rounds::{Finished, Rounds};
 use crate::{Hints, Round, RunError, Settings, State};
 use ripplet_graph::{GraphView, Observer, OutOfMemory, VertexId};
@@ -24,16 +24,16 @@ pub(super) struct PhasedRank<'a, P> {
 }
 
 impl<'a, P: Hints> PhasedRank<'a, P> {
-    /// Creates the rank with the vertices `own`, before the first round. A schedule other than
+    /// Creates the rank before the first round. A schedule other than
     /// `phased` has one phase, in which no vertex sees another's change.
     pub fn new(
         graph: GraphView<'a>,
         program: &'a P,
         settings: &Settings,
-        own: Range<VertexId>,
-        fingerprint: u64,
+        start: RankStart,
     ) -> Result<Self, OutOfMemory> {
-        let state = LpState::new(graph, program, settings)?;
+        let RankStart { own, fingerprint, volumes } = start;
+        let state = LpState::with_volumes(graph, program, settings, volumes)?;
         let rounds = PhasedRounds::new(state, settings.schedule)?;
         let fingerprint = settings.schedule.is_traced().then_some(fingerprint);
         let mut rank = PhasedRank { rounds, own, at: None, fingerprint, round: Round::default() };

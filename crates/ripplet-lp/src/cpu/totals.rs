@@ -22,20 +22,22 @@ pub(super) struct Totals {
 }
 
 /// The contribution of a vertex to its label's total.
-#[derive(Clone, Copy)]
 enum Share {
     One,
     /// The weighted degree.
     Volume(VolumeUnit),
+    /// A value for each vertex, on a rank, which has not the lists of all.
+    Given(Vec<u32>),
 }
 
 impl Totals {
-    /// Computes the totals of these labels.
+    /// Computes the totals of these labels. Volumes are `given`, or computed of the lists.
     pub fn new(
         kept: LabelTotal,
         lists: &VertexLists<'_>,
         labels: &[AtomicU32],
         seed: u64,
+        given: Option<Vec<u32>>,
     ) -> Result<Totals, OutOfMemory> {
         let share = match kept {
             LabelTotal::None => {
@@ -43,7 +45,10 @@ impl Totals {
                 return Ok(Totals { of_label, grand: 0, most, share: Share::One });
             }
             LabelTotal::Members => Share::One,
-            LabelTotal::Volume => Share::Volume(VolumeUnit::for_all(lists.strength(), seed)),
+            LabelTotal::Volume => match given {
+                Some(given) => Share::Given(given),
+                None => Share::Volume(VolumeUnit::for_all(lists.strength(), seed)),
+            },
         };
         let mut of_label = memory::with_room(labels.len())?;
         of_label.par_extend(labels.par_iter().map(|_| AtomicU32::new(0)));
@@ -126,10 +131,11 @@ impl Totals {
 
 impl Share {
     #[inline]
-    fn of(self, v: VertexId, lists: &VertexLists<'_>) -> u32 {
+    fn of(&self, v: VertexId, lists: &VertexLists<'_>) -> u32 {
         match self {
             Share::One => 1,
             Share::Volume(unit) => unit.share(v, lists.strength_of(v)),
+            Share::Given(of_vertices) => of_vertices.get(v as usize).copied().unwrap_or(0),
         }
     }
 }

@@ -4,7 +4,11 @@ use super::QualityError;
 use super::partition::{OUTSIDE, Partition};
 use rayon::prelude::*;
 use ripplet_graph::storage::{NeighborLists, ShardLists};
-use ripplet_graph::{Direction, GraphView, OutOfMemory, dispatch_storage, memory};
+use ripplet_graph::{
+    Direction, GraphView, OutOfMemory, VertexId, dispatch_lists, dispatch_storage, memory,
+};
+use ripplet_ranks::Comm;
+use std::ops::Range;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -43,22 +47,78 @@ impl Flows {
         let entering = zeros(if directed { partition.count } else { 0 })?;
         let mut sums = Sums::default();
         for shard in shards {
-            let part = sum_shard(shard, partition, directed, &leaving);
+            let locals = 0..shard.vertices().len();
+            let first = shard.vertices().start;
+            let part = sum_lists(first, locals.clone(), shard.out(), partition, directed, &leaving);
             sums.total += part.total;
             sums.within += part.within;
             if let Some(list) = shard.incoming() {
-                degrees_of(shard, list, partition, &entering);
+                degrees_of(first, locals, list, partition, &entering);
             }
         }
-        // Degrees of communities are parts of the total: if it fits, they have not wrapped.
-        let total = u64::try_from(sums.total);
-        let total = total.map_err(|_| QualityError::Weights { total: sums.total })?;
         let other = if directed { &entering } else { &leaving };
         let product = |(a, b): (&AtomicU64, &AtomicU64)| {
             u128::from(a.load(Relaxed)) * u128::from(b.load(Relaxed))
         };
-        let by_chance = leaving.par_iter().zip(other).map(product).sum();
-        Ok(Flows { total, within: sums.within as u64, by_chance })
+        sums.flows(|| leaving.par_iter().zip(other).map(product).sum())
+    }
+
+    /// Returns the sums of all ranks, each by the lists of its own vertices, on each of them.
+    ///
+    /// Communities are dealt out to the ranks, which receive the parts of their degrees and sum up their products.
+    pub(super) fn of_ranks(
+        graph: GraphView<'_>,
+        partition: &Partition,
+        own: Range<VertexId>,
+        comm: &mut Comm,
+    ) -> Result<Flows, QualityError> {
+        let directed = graph.direction() == Direction::Directed;
+        let leaving = zeros(partition.count)?;
+        let entering = zeros(if directed { partition.count } else { 0 })?;
+        let locals = own.start as usize..own.end as usize;
+        let sums = dispatch_lists!(graph, (out, incoming) => {
+            if directed {
+                degrees_of(0, locals.clone(), incoming, partition, &entering);
+            }
+            sum_lists(0, locals, out, partition, directed, &leaving)
+        });
+        let share = |rank: usize| {
+            let bound = |rank: usize| partition.count as usize * rank / comm.size();
+            bound(rank)..bound(rank + 1)
+        };
+        let mut to: Vec<Vec<u64>> = Vec::new();
+        for rank in 0..comm.size() {
+            let mut degrees = memory::with_room(share(rank).len() * (1 + usize::from(directed)))?;
+            for list in [Some(&leaving), directed.then_some(&entering)].into_iter().flatten() {
+                let part = list.get(share(rank)).unwrap_or_default();
+                degrees.extend(part.iter().map(|degree| degree.load(Relaxed)));
+            }
+            to.push(degrees);
+        }
+        let count = share(comm.rank()).len();
+        drop((leaving, entering));
+        let received = comm.all_to_all("degrees of communities", &to)?;
+        drop(to);
+        let degree = |at: usize| -> u64 {
+            let degrees = received.iter().map(|degrees| degrees.get(at).copied().unwrap_or(0));
+            degrees.fold(0, u64::wrapping_add)
+        };
+        let product = |community: usize| {
+            let other = if directed { degree(count + community) } else { degree(community) };
+            u128::from(degree(community)) * u128::from(other)
+        };
+        let by_chance: u128 = (0..count).map(product).sum();
+        let words = [sums.total, sums.within, by_chance];
+        let halves = words.map(|word| [word as u64, (word >> 64) as u64]);
+        let word = |[low, high]: [u64; 2]| u128::from(low) | u128::from(high) << 64;
+        let add = |a: [[u64; 2]; 3], b: [[u64; 2]; 3]| {
+            std::array::from_fn(|at| {
+                let sum = word(a[at]).wrapping_add(word(b[at]));
+                [sum as u64, (sum >> 64) as u64]
+            })
+        };
+        let [total, within, by_chance] = comm.all_reduce("modularity", halves, add)?.map(word);
+        Sums { total, within }.flows(|| by_chance)
     }
 
     pub(super) fn coverage(&self) -> f64 {
@@ -74,15 +134,26 @@ impl Flows {
     }
 }
 
-/// Sums up a shard's out-lists, and adds each vertex's strength to its community in `leaving`.
-fn sum_shard(
-    shard: &impl ShardLists,
+impl Sums {
+    /// Returns the flows, unless the total does not fit 64 bits.
+    fn flows(self, by_chance: impl FnOnce() -> u128) -> Result<Flows, QualityError> {
+        // Degrees of communities are parts of the total: if it fits, they have not wrapped.
+        let total = u64::try_from(self.total);
+        let total = total.map_err(|_| QualityError::Weights { total: self.total })?;
+        Ok(Flows { total, within: self.within as u64, by_chance: by_chance() })
+    }
+}
+
+/// Sums up out-lists, whose vertex 0 is `first`, and adds each vertex's strength to its community in `leaving`.
+fn sum_lists(
+    first: VertexId,
+    locals: Range<usize>,
+    list: impl NeighborLists,
     partition: &Partition,
     directed: bool,
     leaving: &[AtomicU64],
 ) -> Sums {
-    let (first, list) = (shard.vertices().start, shard.out());
-    let vertices = (0..shard.vertices().len()).into_par_iter().with_min_len(256);
+    let vertices = locals.into_par_iter().with_min_len(256);
     let sums = vertices.map(|local| {
         let vertex = first + local as u32;
         let community = partition.communities[vertex as usize];
@@ -104,16 +175,16 @@ fn sum_shard(
     })
 }
 
-/// Adds the strength of each vertex's list to its community.
-fn degrees_of<S: ShardLists>(
-    shard: &S,
-    list: S::Lists<'_>,
+/// Adds the strength of each vertex's list to its community; vertex 0 of the lists is `first`.
+fn degrees_of(
+    first: VertexId,
+    locals: Range<usize>,
+    list: impl NeighborLists,
     partition: &Partition,
     sums: &[AtomicU64],
 ) {
-    let first = shard.vertices().start as usize;
-    (0..shard.vertices().len()).into_par_iter().with_min_len(256).for_each(|local| {
-        let community = partition.communities[first + local];
+    locals.into_par_iter().with_min_len(256).for_each(|local| {
+        let community = partition.communities[first as usize + local];
         add(sums, community, list.strength_of(local));
     });
 }

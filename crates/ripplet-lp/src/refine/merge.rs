@@ -43,6 +43,7 @@ use ripplet_graph::storage::NeighborLists;
 use ripplet_graph::{
     Direction, GraphView, Observer, VertexId, as_atomic, as_atomic_words, dispatch_lists,
 };
+use std::ops::Range;
 use std::sync::atomic::Ordering::Relaxed;
 use thiserror::Error;
 
@@ -125,17 +126,8 @@ pub(crate) fn merge(
             let arrays = || ArcArrays::new(arcs).map_err(refused);
             let arrays = [arrays()?, arrays()?];
             let input = CommunityArcs { out, incoming, labels: &*labels, masses };
-            let steps = HostMerge {
-                parts: Partition::new(crew, before, &input).map_err(refused)?,
-                input: &input,
-                graph: None,
-                found: Vec::new(),
-                team: Team::new(crew, communities as usize).map_err(refused)?,
-                phases: Phases::new(communities as usize).map_err(refused)?,
-                arrays: &arrays,
-                depth: 0,
-            };
             let rule = MergeRule { share, total };
+            let steps = HostMerge::new(crew, &input, before, communities, &arrays)?;
             let (left, named) = merge_communities(steps, communities, rule, seed, observer)?;
             if left == communities {
                 return Ok(0);
@@ -146,6 +138,79 @@ pub(crate) fn merge(
             Ok(communities - left)
         })
     })
+}
+
+/// The graph of communities, which several ranks have summed up: a list of arcs for each community, in which a
+/// neighbour may come repeatedly. It has no arcs within a community.
+pub(crate) struct SummedUp {
+    /// The strength of each community.
+    pub masses: Vec<u64>,
+    /// The begin of each community's list, and the end of the last.
+    pub begins: Vec<u64>,
+    /// The communities at the other ends.
+    pub neighbors: Vec<VertexId>,
+    /// The weights of the arcs.
+    pub weights: Vec<u64>,
+}
+
+impl Level for SummedUp {
+    type Null = Undirected;
+
+    fn masses(&self) -> &[u64] {
+        &self.masses
+    }
+
+    fn imbalances(&self) -> &[u64] {
+        &[]
+    }
+
+    fn degree(&self, v: VertexId) -> u32 {
+        u32::try_from(self.list(v).len()).unwrap_or(u32::MAX)
+    }
+
+    fn arcs(&self, v: VertexId) -> impl Iterator<Item = (VertexId, u64)> {
+        let list = self.list(v);
+        let arcs = self.neighbors[list.clone()].iter().zip(&self.weights[list]);
+        arcs.map(|(&u, &weight)| (u, weight))
+    }
+
+    fn largest_weight(&self) -> u64 {
+        self.masses.iter().copied().max().unwrap_or(0)
+    }
+}
+
+impl SummedUp {
+    fn list(&self, v: VertexId) -> Range<usize> {
+        self.begins[v as usize] as usize..self.begins[v as usize + 1] as usize
+    }
+
+    /// Merges the communities; returns how many are left, and for each the smallest one that it is merged with.
+    ///
+    /// Communities are numbered in the order of their smallest vertices. The result is that of [`merge`].
+    ///
+    /// # Errors
+    /// See [`merge`].
+    pub fn merge(
+        &self,
+        share: MergeShare,
+        seed: u64,
+        observer: &dyn Observer,
+    ) -> Result<(u32, Vec<VertexId>), RunError> {
+        with_whole_pool(|crew| {
+            let communities = self.masses.len() as u32;
+            let rule = MergeRule { share, total: total_of(&self.masses)? };
+            let arrays = || ArcArrays::new(self.neighbors.len() as u64).map_err(refused);
+            let arrays = [arrays()?, arrays()?];
+            let alone = memory::collected(0..communities).map_err(refused)?;
+            let steps = HostMerge::new(crew, self, alone, communities, &arrays)?;
+            merge_communities(steps, communities, rule, seed, observer)
+        })
+    }
+}
+
+/// Returns communities given by labels, each named by its smallest vertex: see [`named_labels`].
+pub(crate) fn smallest_members(labels: &[Label]) -> Result<Vec<VertexId>, RunError> {
+    with_whole_pool(|crew| named_labels(crew, labels)).map_err(refused)
 }
 
 /// Returns the strength of each vertex: the summed weight of its arcs.
@@ -334,6 +399,28 @@ struct HostMerge<'a, L> {
     /// The arcs of a level, and of the one above or below it.
     arrays: &'a [ArcArrays; 2],
     depth: usize,
+}
+
+impl<'a, L: Level<Null = Undirected>> HostMerge<'a, L> {
+    /// Creates the merge of `communities` parts of the input, each named by a vertex.
+    fn new(
+        crew: &'a Crew,
+        input: &'a L,
+        parts: Vec<VertexId>,
+        communities: u32,
+        arrays: &'a [ArcArrays; 2],
+    ) -> Result<Self, RunError> {
+        Ok(HostMerge {
+            parts: Partition::new(crew, parts, input).map_err(refused)?,
+            input,
+            graph: None,
+            found: Vec::new(),
+            team: Team::new(crew, communities as usize).map_err(refused)?,
+            phases: Phases::new(communities as usize).map_err(refused)?,
+            arrays,
+            depth: 0,
+        })
+    }
 }
 
 impl<L: Level<Null = Undirected>> MergeSteps for HostMerge<'_, L> {

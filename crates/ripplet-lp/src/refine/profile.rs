@@ -446,6 +446,7 @@ impl OnInput for Measure<'_> {
 
 fn refused(error: QualityError) -> RefineError {
     match error {
+        QualityError::Ranks(error) => RunError::Ranks(error).into(),
         QualityError::OutOfMemory { bytes } => RunError::Array(OutOfMemory { bytes }).into(),
         QualityError::Weights { total } => RefineError::Weights { total },
         QualityError::Resolution { resolution } => RefineError::Resolution { resolution },

@@ -1,12 +1,21 @@
 //! Ranks that share a run: what the conformance suite leaves out.
 
 use ripplet_conformance::graphs::shapes;
-use ripplet_graph::Observer;
+use ripplet_graph::{
+    Adjacency, Direction, EdgeTable, Graph, GraphBuilder, GraphView, Neighbors, Observer,
+    SelfLoops, Shard, VertexIds,
+};
 use ripplet_lp::cpu::CpuExecutor;
-use ripplet_lp::programs::Lpa;
+use ripplet_lp::engine::Loads;
+use ripplet_lp::programs::{Cdlp, Gamma, Llp, Lpa, Slpa};
+use ripplet_lp::quality::Summary;
 use ripplet_lp::refine::MergeShare;
-use ripplet_lp::{Executor, Outcome, RankExecutor, RoundObserver, RunError, Schedule, Settings};
+use ripplet_lp::{
+    DynProgram, Executor, NO_LABEL, Outcome, RankExecutor, RoundObserver, RunError, Schedule,
+    Settings, Stop,
+};
 use ripplet_ranks::{CommError, Threads};
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -81,4 +90,126 @@ fn a_cancelled_rank_ends_the_others() {
     assert_eq!(found[1].as_ref().err(), Some(&RunError::Cancelled));
     let failed = RunError::Ranks(CommError::Failed { rank: 1, code: 1 });
     assert_eq!(found[0].as_ref().err(), Some(&failed));
+}
+
+/// Returns a graph with the lists of these vertices alone; those of others are empty.
+fn part_of(graph: &Graph, own: &Range<u32>) -> Graph {
+    let (ids, direction, scale, shards) = graph.clone().into_shards();
+    let of_own = |first: u32, lists: Neighbors<'_>| {
+        let (mut offsets, mut neighbors, mut weights) = (vec![0], Vec::new(), Vec::new());
+        for local in 0..lists.offsets().len() - 1 {
+            if own.contains(&(first + local as u32)) {
+                neighbors.extend_from_slice(lists.of(local));
+                weights.extend_from_slice(lists.weights_of(local).unwrap_or_default());
+            }
+            offsets.push(neighbors.len() as u32);
+        }
+        let weights = lists.weights().map(|_| weights.into());
+        Adjacency::new(offsets.into(), neighbors.into(), weights)
+    };
+    let shards = shards.iter().map(|shard| {
+        let (vertices, out) = (shard.vertices(), shard.out());
+        let incoming = shard.incoming().map(|lists| of_own(vertices.start, lists));
+        Shard::new(vertices.clone(), of_own(vertices.start, out), incoming)
+    });
+    Graph::from_shards(ids, direction, scale, shards.collect()).unwrap()
+}
+
+/// Cliques in rings of rings, with weights, loops, and arcs of one direction between them.
+fn rings(direction: Direction, weighted: bool, shard_arcs: u64) -> Graph {
+    let (mut sources, mut targets) = (Vec::new(), Vec::new());
+    for clique in 0..60u32 {
+        let first = 7 * clique;
+        for a in first..first + 6 {
+            (a + 1..first + 6).for_each(|b| {
+                sources.push(a);
+                targets.push(b);
+            });
+        }
+        // A vertex between two cliques, which are otherwise not connected, and a loop.
+        let next = 7 * ((clique + 1) % 60);
+        for (a, b) in [(first, first + 6), (first + 6, next), (next + 3, first + 5), (first, first)]
+        {
+            sources.push(a);
+            targets.push(b);
+        }
+    }
+    let ids = VertexIds::Consecutive { first: 0, count: 450 };
+    let weights = (0..sources.len()).map(|row| 1.0 + (row * row % 7) as f64).collect();
+    let mut edges = EdgeTable::new(ids, sources, targets).unwrap();
+    if weighted {
+        edges = edges.with_weights(weights).unwrap();
+    }
+    let builder = GraphBuilder::new().direction(direction).self_loops(SelfLoops::Keep);
+    builder.shard_arcs(shard_arcs).build(edges).unwrap()
+}
+
+#[test]
+fn a_rank_needs_no_other_s_lists() {
+    let one = CpuExecutor::new(Some(1)).unwrap();
+    let graphs = [
+        rings(Direction::Undirected, false, 1 << 20),
+        rings(Direction::Undirected, true, 500),
+        rings(Direction::Directed, true, 1 << 20),
+        rings(Direction::Directed, false, 700),
+    ];
+    let programs: [Box<dyn DynProgram>; 4] = [
+        Lpa::default().into(),
+        Llp::new(Gamma::new(0.2).unwrap()).into(),
+        Cdlp.into(),
+        Slpa::default().into(),
+    ];
+    let merged = Settings { merge: Some(MergeShare::default()), ..Settings::default() };
+    let kept = Settings { keep_disconnected: true, schedule: Schedule::sync(), ..merged.clone() };
+    let mut unlabelled: Vec<u32> = (0..450).collect();
+    unlabelled[10..50].fill(NO_LABEL);
+    let begun = Settings { initial: Some(unlabelled), stop: Stop::after(3), ..merged.clone() };
+    let (mut splits, mut merges) = (0, 0);
+    for graph in &graphs {
+        for program in &programs {
+            for settings in [&merged, &kept, &begun] {
+                let settings = Settings { stop: Stop::after(6), ..settings.clone() };
+                let expected = one.run(graph, &**program, &settings, &mut ()).unwrap();
+                let summary = Summary::of(graph, &expected.labels).unwrap();
+                splits += expected.split.unwrap_or(0);
+                merges += expected.merged.unwrap_or(0);
+                let sizes: &[usize] = if settings.keep_disconnected { &[3] } else { &[1, 2, 4, 7] };
+                for &size in sizes {
+                    let parts = Loads::of(graph.into(), 64).part(&vec![1.0; size]);
+                    let found = Threads::run(size, SOON, |mut comm| {
+                        let own = parts.of(comm.rank());
+                        let part = part_of(graph, &own);
+                        let executor = Arc::new(CpuExecutor::new(Some(1)).unwrap());
+                        let lists = GraphView::from(&part).identity_of_lists(own.clone());
+                        let sum = comm.all_reduce("sum", lists, u64::wrapping_add).unwrap();
+                        let summary = Summary::of_ranks(&part, &expected.labels, own, &mut comm);
+                        let executor = RankExecutor::new(executor, comm).with_parts(parts.clone());
+                        (executor.run(&part, &**program, &settings, &mut ()), summary, sum)
+                    });
+                    for (found, found_summary, lists) in found {
+                        let found = found.unwrap();
+                        let what = format!("{}, {size} ranks", program.info().name);
+                        assert_eq!(found.labels, expected.labels, "{what}");
+                        assert_eq!(found.columns, expected.columns, "{what}");
+                        assert_eq!((found.split, found.merged), (expected.split, expected.merged));
+                        let counts = |outcome: &Outcome| -> Vec<_> {
+                            let rounds = outcome.rounds.iter();
+                            rounds
+                                .map(|r| (r.changed, r.visited, r.scanned, r.fingerprint))
+                                .collect()
+                        };
+                        assert_eq!(counts(&found), counts(&expected), "{what}");
+                        let bits = |s: Summary| (s.communities, s.modularity.to_bits());
+                        assert_eq!(bits(found_summary.unwrap()), bits(summary), "{what}");
+                        let view = GraphView::from(graph);
+                        assert_eq!(
+                            lists.wrapping_add(view.identity_without_lists()),
+                            view.identity()
+                        );
+                    }
+                }
+            }
+        }
+    }
+    assert!(splits > 0 && merges > 0, "{splits} {merges}");
 }

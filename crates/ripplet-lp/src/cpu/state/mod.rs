@@ -63,11 +63,21 @@ impl<'a, P: Hints> LpState<'a, P> {
         program: &'a P,
         settings: &Settings,
     ) -> Result<Self, OutOfMemory> {
+        LpState::with_volumes(graph, program, settings, None)
+    }
+
+    /// Creates the state like [`LpState::new`], with these volumes of vertices, which are otherwise computed of the lists.
+    pub fn with_volumes(
+        graph: GraphView<'a>,
+        program: &'a P,
+        settings: &Settings,
+        volumes: Option<Vec<u32>>,
+    ) -> Result<Self, OutOfMemory> {
         let resume = settings.resume.as_ref();
         let initial = resume.map(|checkpoint| &*checkpoint.labels).or(settings.initial.as_deref());
         let labels = first_labels(graph.vertices(), initial)?;
         let lists = VertexLists::new(graph);
-        let totals = Totals::new(program.label_total(), &lists, &labels, settings.seed)?;
+        let totals = Totals::new(program.label_total(), &lists, &labels, settings.seed, volumes)?;
         let specs = if program.has_columns() { program.columns() } else { Vec::new() };
         let columns = Columns::new(&specs, settings, graph.vertices())?;
         let active = match resume {

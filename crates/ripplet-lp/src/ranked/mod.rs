@@ -2,29 +2,34 @@
 //!
 //! Each rank has the labels, totals and columns of all vertices, and updates its own range of vertices, of about as
 //! many arcs as every other range (see [`Rank`]). A phase has two exchanges: label updates go to all
-//! ranks, activations to the owner of the vertex. After the rounds, rank 0 splits and merges communities, and
-//! all get the result.
+//! ranks, activations to the owner of the vertex. After the rounds, the ranks split and merge communities together
+//! (`finishing.rs`), and all get the result.
 //!
 //! Memory: labels, active vertices, totals and columns on each rank, and of a phase the updates of all ranks. A rank
-//! reads the lists of its own vertices alone, and rank 0 all of them after the rounds: lists in a mapped file take
-//! memory only where they are read.
+//! reads the lists of its own vertices alone, before, in and after the rounds: lists in a mapped file take memory only
+//! where they are read. A program whose hooks read the degrees of neighbours reads these, too.
 //!
 //! Determinism: the bytes of one process, for any number of ranks.
 
+mod finishing;
+
 use crate::cpu::CpuExecutor;
-use crate::engine::Finisher;
-use crate::finishing::{Communities, Finishing, finish_on_host};
-use crate::ranks::{CpuRank, Exchange, Loads, Parts, Rank, Update, run_phase};
+use crate::ranks::{CpuRank, Exchange, Loads, Parts, Rank, RankStart, Update, run_phase};
 use crate::rounds::{Finished, Rounds, run_rounds};
 use crate::schedules::largest_phase;
+use crate::volume::VolumeUnit;
 use crate::{
-    Checkpoint, DynProgram, Executor, Keeper, NO_LABEL, NotKept, Outcome, Plan, ProgramInfo, Round,
-    RoundObserver, RunError, Schedule, Settings, State,
+    Checkpoint, DynProgram, Executor, Keeper, LabelTotal, NO_LABEL, NotKept, Outcome, Plan,
+    ProgramInfo, Round, RoundObserver, RunError, Schedule, Settings, State,
 };
-use ripplet_graph::{GraphView, Observer};
+use finishing::RanksFinisher;
+use rayon::prelude::*;
+use ripplet_graph::memory;
+use ripplet_graph::{Direction, GraphView, Observer, VertexId};
 use ripplet_ranks::{Comm, CommError, SharedComm, Traffic};
 use std::borrow::Cow;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Vertices of a word of the active set; a word belongs to one rank.
@@ -43,19 +48,31 @@ pub struct RankExecutor {
     comm: SharedComm,
     /// Whether the communicator ends with the first error.
     aborts: bool,
+    /// The vertices of each rank, if the graph has the lists of this rank's alone.
+    parts: Option<Parts>,
 }
 
 impl RankExecutor {
     /// Creates the executor of a rank.
     pub fn new(executor: Arc<CpuExecutor>, comm: Comm) -> RankExecutor {
-        RankExecutor { executor, comm: Arc::new(Mutex::new(comm)), aborts: true }
+        RankExecutor { executor, comm: Arc::new(Mutex::new(comm)), aborts: true, parts: None }
     }
 
     /// Creates the executor of a rank whose communicator the caller uses, too, between runs.
     ///
     /// After an error of a run, the caller aborts the communicator: before that, it can report the error.
     pub fn sharing(executor: Arc<CpuExecutor>, comm: SharedComm) -> RankExecutor {
-        RankExecutor { executor, comm, aborts: false }
+        RankExecutor { executor, comm, aborts: false, parts: None }
+    }
+
+    /// Sets the vertices of each rank. Each rank's graph then needs the lists of its own vertices alone; of others, it
+    /// may have any lists.
+    ///
+    /// Bounds must be multiples of 64 or the number of vertices, which [`Loads`] with a grain of 64 gives. Hooks must not
+    /// read the degrees of neighbours. Whether the ranks have parts of the same graph is for the caller to compare.
+    #[must_use]
+    pub fn with_parts(self, parts: Parts) -> RankExecutor {
+        RankExecutor { parts: Some(parts), ..self }
     }
 
     /// Returns what this rank has sent and received.
@@ -79,27 +96,55 @@ impl RankExecutor {
         if settings.schedule.is_in_place() {
             return Err(RunError::InPlaceOnRanks { schedule: settings.schedule.name() });
         }
-        self.check_alike(graph, &info, settings)?;
         let comm = self.comm();
         let (rank, size) = (comm.rank(), comm.size());
         drop(comm);
+        let parts = match &self.parts {
+            Some(parts) => parts.clone(),
+            None => Loads::of(graph, WORD).part(&vec![1.0; size]),
+        };
+        self.check_alike(graph, &info, settings, &parts)?;
         let planned = self.plan(graph, program, settings).algorithm_host();
-        let parts = Loads::of(graph, WORD).part(&vec![1.0; size]);
         let resumed = settings.resume.as_ref().map_or(0, Checkpoint::fingerprint);
         let fingerprint = if rank == 0 { resumed } else { 0 };
         let own = parts.of(rank);
-        let begun = program.begin_rank(graph, settings, own, fingerprint);
+        let volumes = match info.label_total {
+            LabelTotal::Volume => Some(self.volumes(graph, settings.seed, own.clone())?),
+            LabelTotal::None | LabelTotal::Members => None,
+        };
+        let start = RankStart { own: own.clone(), fingerprint, volumes };
+        let begun = program.begin_rank(graph, settings, start);
         let state = begun.map_err(|_| RunError::OutOfMemory { bytes: planned })?;
         let values = info.columns.iter().filter(|column| column.written);
         let values: usize = values.map(|column| column.len as usize).sum();
         let vertices = graph.vertices();
         let link = Link { comm: &self.comm, parts, vertices, values };
         let rounds = RankRounds { state, link, phases: settings.schedule.phases() };
-        let finisher = FirstRank { comm: &self.comm, settings };
+        let finisher = RanksFinisher { comm: &self.comm, settings, own };
         let has_keeper = u8::from(observer.keeper().is_some());
         let keeps = self.comm().all_reduce("keepers", has_keeper, u8::max)?;
         let mut observer = Together { inner: observer, comm: &self.comm, keeps: keeps > 0 };
         run_rounds(Box::new(rounds), graph, settings, Some(&finisher), &mut observer)
+    }
+
+    /// Returns the contribution of each vertex to label totals, of all ranks.
+    fn volumes(
+        &self,
+        graph: GraphView<'_>,
+        seed: u64,
+        own: Range<VertexId>,
+    ) -> Result<Vec<u32>, RunError> {
+        let each = |own: Range<VertexId>| own.into_par_iter().with_min_len(1 << 8);
+        let sum: u64 = each(own.clone()).map(|v| graph.strength(v)).sum();
+        let all = self.comm().all_reduce("strengths", sum, u64::wrapping_add)?;
+        let unit = VolumeUnit::for_all(all, seed);
+        let mut volumes = memory::with_room(own.len())?;
+        volumes.par_extend(each(own).map(|v| unit.share(v, graph.strength(v))));
+        let received = self.comm().all_gather("volumes", &volumes)?;
+        drop(volumes);
+        let mut all = memory::with_room(graph.vertices() as usize)?;
+        received.iter().for_each(|volumes| all.extend_from_slice(volumes));
+        Ok(all)
     }
 
     /// Compares the run with the other ranks'.
@@ -108,6 +153,7 @@ impl RankExecutor {
         graph: GraphView<'_>,
         info: &ProgramInfo,
         settings: &Settings,
+        parts: &Parts,
     ) -> Result<(), RunError> {
         let mut hasher = DefaultHasher::new();
         let ProgramInfo { name, parameters, .. } = info;
@@ -118,9 +164,18 @@ impl RankExecutor {
         (program, choices).hash(&mut hasher);
         let initial = settings.initial.as_ref().map_or(u64::MAX, |labels| labels.len() as u64);
         let rounds = settings.resume.as_ref().map_or(0, |state| state.rounds.len() as u64);
-        let sizes = [u64::from(graph.vertices()), graph.arcs(), initial, rounds];
-        let own = [hasher.finish(), sizes[0], sizes[1], sizes[2], sizes[3]];
-        let all = self.comm().all_gather("run", &own)?;
+        // A part of a graph has other arcs.
+        let arcs = if self.parts.is_some() { 0 } else { graph.arcs() };
+        let bounds = parts.bounds().iter().copied().map(u64::from);
+        let own = [hasher.finish(), u64::from(graph.vertices()), arcs, initial, rounds];
+        let own: Vec<u64> = own.into_iter().chain(bounds).collect();
+        let mut comm = self.comm();
+        let all = comm.all_gather("run", &own)?;
+        let fits = parts.ranks() == comm.size() && parts.bounds().last() == Some(&graph.vertices());
+        if !fits {
+            return Err(RunError::RanksDiffer { rank: comm.rank() });
+        }
+        drop(comm);
         match all.iter().position(|other| other != own) {
             None => Ok(()),
             Some(rank) => Err(RunError::RanksDiffer { rank }),
@@ -134,7 +189,24 @@ impl Executor for RankExecutor {
         // Ranks run a synchronous round as one phase.
         let phases = settings.schedule.phases();
         let schedule = Schedule { ties: settings.schedule.ties, ..Schedule::phased_in(phases) };
-        let plan = self.executor.plan(graph, program, &Settings { schedule, ..settings.clone() });
+        let settings = Settings { schedule, ..settings.clone() };
+        let (vertices, rank) = (u64::from(graph.vertices()), self.comm().rank());
+        let own = match &self.parts {
+            Some(parts) if rank < parts.ranks() => parts.of(rank),
+            _ => 0..graph.vertices(),
+        };
+        let directions = if graph.direction() == Direction::Directed { 2 } else { 1 };
+        let arcs = self.executor.install(|| graph.arcs_of(own.clone())).saturating_mul(directions);
+        let finishing = finishing::bytes_for(vertices, own.len() as u64, arcs, &settings);
+        let mut plan = self.executor.plan_of_part(graph, &info, &settings, own.clone(), finishing);
+        if self.parts.is_some() {
+            let arc = if graph.is_weighted() { 8 } else { 4 };
+            let offsets = 4 * (own.len() as u64 + 1) * directions;
+            plan.graph_host = graph.bytes_by_part().ids + offsets + arc * arcs;
+        }
+        if info.label_total == LabelTotal::Volume {
+            plan = plan.with("weighted degrees", 4 * vertices);
+        }
         let values = info.columns.iter().filter(|column| column.written);
         let values: u64 = values.map(|column| u64::from(column.len)).sum();
         let largest = largest_phase(graph.vertices().into(), phases);
@@ -305,34 +377,6 @@ impl Rounds for RankRounds<'_> {
 
     fn finish(self: Box<Self>) -> Result<Finished, RunError> {
         self.state.finish()
-    }
-}
-
-/// Splitting and merging on rank 0.
-struct FirstRank<'a> {
-    comm: &'a Mutex<Comm>,
-    settings: &'a Settings,
-}
-
-impl Finisher for FirstRank<'_> {
-    fn finish(
-        &self,
-        run: Finishing<'_>,
-        observer: &mut dyn RoundObserver,
-    ) -> Result<Option<Communities>, RunError> {
-        let is_first = locked(self.comm).rank() == 0;
-        let finished = match is_first {
-            true => finish_on_host(run.graph, run.labels.to_vec(), self.settings, observer)?,
-            false => Communities::default(),
-        };
-        let counts =
-            [finished.split, finished.merged].map(|count| count.map_or(u64::MAX, u64::from));
-        let mut comm = locked(self.comm);
-        let labels = comm.broadcast("communities", 0, &finished.labels)?;
-        let counts = comm.broadcast("counts of communities", 0, &counts)?;
-        let count = |at: usize| counts.get(at).and_then(|&count| u32::try_from(count).ok());
-        let (split, merged) = (count(0), count(1));
-        Ok(Some(Communities { labels, split, merged, ..Communities::default() }))
     }
 }
 
