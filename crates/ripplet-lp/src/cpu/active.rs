@@ -11,6 +11,15 @@ pub(super) struct ActiveSet {
     words: Vec<AtomicU64>,
 }
 
+/// The set to which a thread adds the vertices that it activates.
+#[derive(Clone, Copy)]
+pub(super) enum Activated<'a> {
+    /// A set that no other thread changes meanwhile.
+    Own(&'a ActiveSet),
+    /// A set that other threads change, too.
+    Shared(&'a ActiveSet),
+}
+
 impl ActiveSet {
     /// Creates the set of all vertices.
     pub fn all(vertices: u32) -> Result<ActiveSet, OutOfMemory> {
@@ -65,14 +74,15 @@ impl ActiveSet {
         }
     }
 
-    /// Removes the vertices of some bits of a word, and returns the bits of those that were in the
-    /// set; words behind the last are empty.
+    /// Removes the vertices of some bits of a word, which no other thread changes meanwhile, and
+    /// returns the bits of those that were in the set; words behind the last are empty.
     #[inline]
     pub fn remove(&self, word: usize, bits: u64) -> u64 {
         let Some(held) = self.words.get(word) else { return 0 };
-        let found = held.load(Relaxed) & bits;
+        let all = held.load(Relaxed);
+        let found = all & bits;
         if found != 0 {
-            held.fetch_and(!found, Relaxed);
+            held.store(all & !found, Relaxed);
         }
         found
     }
@@ -99,7 +109,7 @@ impl ActiveSet {
 
     /// Adds those of some vertices that are not in the set, except where `is_inactive` returns true.
     #[inline]
-    pub fn insert_unless(&self, vertices: &[VertexId], is_inactive: impl Fn(VertexId) -> bool) {
+    fn insert_unless(&self, vertices: &[VertexId], is_inactive: impl Fn(VertexId) -> bool) {
         // Loaded once: otherwise the compiler reloads it after every store to the set.
         let words = &*self.words;
         for &v in vertices {
@@ -107,6 +117,20 @@ impl ActiveSet {
             if word.load(Relaxed) & bit == 0 && !is_inactive(v) {
                 word.fetch_or(bit, Relaxed);
             }
+        }
+    }
+
+    /// Adds some vertices, except where `is_inactive` returns true; no other thread may change the
+    /// set meanwhile.
+    ///
+    /// Without branches, which would depend on the order of the phases, and without atomic updates.
+    #[inline]
+    fn insert_alone(&self, vertices: &[VertexId], is_inactive: impl Fn(VertexId) -> bool) {
+        let words = &*self.words;
+        for &v in vertices {
+            let word = &words[v as usize / 64];
+            let bit = u64::from(!is_inactive(v)) << (v % 64);
+            word.store(word.load(Relaxed) | bit, Relaxed);
         }
     }
 
@@ -120,6 +144,17 @@ impl ActiveSet {
         for (index, word) in self.words.iter().enumerate() {
             let rest = vertices as usize - index * 64;
             word.store(if rest >= 64 { u64::MAX } else { (1 << rest) - 1 }, Relaxed);
+        }
+    }
+}
+
+impl Activated<'_> {
+    /// Adds some vertices to the set, except where `is_inactive` returns true.
+    #[inline]
+    pub fn insert_unless(self, vertices: &[VertexId], is_inactive: impl Fn(VertexId) -> bool) {
+        match self {
+            Activated::Own(set) => set.insert_alone(vertices, is_inactive),
+            Activated::Shared(set) => set.insert_unless(vertices, is_inactive),
         }
     }
 }
@@ -168,6 +203,9 @@ mod tests {
         assert_eq!(set.word(2), 1);
         set.take(0..1, &mut Vec::new());
         set.insert_unless(&[5, 6, 7], |v| v == 6);
+        assert_eq!(set.word(0), 0b1010_0000);
+        set.insert_alone(&[8, 5, 9, 129], |v| v == 9);
+        assert_eq!((set.remove(0, 0b1_0000_0000), set.remove(2, 0b10)), (0b1_0000_0000, 0b10));
         assert_eq!(set.word(0), 0b1010_0000);
         let other = ActiveSet::none(130).unwrap();
         [6, 7, 129].iter().for_each(|&v| other.insert(v));

@@ -18,6 +18,7 @@
 //! are equal, while `v` is about to leave that label based on `u`'s old vote. In that case `v` activates
 //! itself.
 
+use super::active::Activated;
 use super::state::{Choice, LpState, Scratch, Workspace};
 use crate::hash::Clock;
 use crate::rounds::{Finished, Rounds};
@@ -82,7 +83,7 @@ impl<'a, P: Hints> AsyncRounds<'a, P> {
             state.commit(v, choice.label);
         }
         self.meet();
-        state.activate_neighbors(v, choice.label, relabelled, &state.active);
+        state.activate_neighbors(v, choice.label, relabelled, Activated::Shared(&state.active));
         let may_be_missed =
             relabelled && self.is_shared() && state.activation() == Activation::Disagreement;
         if may_be_missed && state.is_overtaken(v, before, clock, scratch) {

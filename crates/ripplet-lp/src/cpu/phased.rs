@@ -9,7 +9,7 @@
 //!                  activate activate disagreeing neighbours: for a later phase or the next round
 //! ```
 
-use super::active::{ActiveSet, vertices_of};
+use super::active::{Activated, ActiveSet, vertices_of};
 use super::drafts::Drafts;
 use super::state::{LpState, Workspace};
 use crate::crew::{Crew, with_crew};
@@ -30,6 +30,8 @@ const MEMBERS_PER_BLOCK: usize = UnitSchedule::UNIT as usize;
 /// Members of a part of the other steps: some microseconds, ten times as long as claiming it takes.
 const MEMBERS_PER_PART: usize = 64;
 const _: () = assert!(MEMBERS_PER_PART <= Workspace::VERTICES);
+/// Members of a part of a round without helpers.
+const MEMBERS_ALONE: usize = Workspace::VERTICES;
 /// The fewest active vertices per phase for which a round has helpers.
 const MEMBERS_TO_SHARE: u64 = 2 * MEMBERS_PER_PART as u64;
 /// The most vertices for which each thread has a set of activated ones.
@@ -57,6 +59,8 @@ pub(super) struct PhasedRounds<'a, P> {
     activated: Vec<ActiveSet>,
     /// The number of members.
     count: AtomicUsize,
+    /// The number of members of a part, in this round.
+    per_part: AtomicUsize,
     /// The number of members that each part of the compaction found.
     found: Vec<AtomicUsize>,
     /// For each member, whether it has a draft, followed by the draft.
@@ -129,6 +133,7 @@ impl<'a, P: Hints> PhasedRounds<'a, P> {
                 .map(|_| ActiveSet::none(vertices as u32))
                 .collect::<Result<_, _>>()?,
             count: AtomicUsize::new(0),
+            per_part: AtomicUsize::new(MEMBERS_ALONE),
             found: (0..parts).map(|_| AtomicUsize::new(0)).collect(),
             state,
             schedule,
@@ -160,7 +165,8 @@ impl<'a, P: Hints> PhasedRounds<'a, P> {
 
     /// Activates the neighbours of the vertices that changed.
     pub fn activate_neighbors(&self) {
-        (0..self.parts()).for_each(|part| self.activate_part(part, &self.state.active));
+        let active = Activated::Own(&self.state.active);
+        (0..self.parts()).for_each(|part| self.activate_part(part, active));
     }
 
     /// Yields the label updates of the phase.
@@ -192,13 +198,14 @@ impl<'a, P: Hints> PhasedRounds<'a, P> {
 
     /// Returns the number of parts of the phase's members.
     fn parts(&self) -> usize {
-        self.count.load(Relaxed).div_ceil(MEMBERS_PER_PART)
+        self.count.load(Relaxed).div_ceil(self.per_part.load(Relaxed))
     }
 
     /// Returns the index of a part's first member, its members and what they chose.
     fn part(&self, part: usize) -> (usize, &[AtomicU32], &[AtomicU32]) {
-        let first = part * MEMBERS_PER_PART;
-        let range = first..(first + MEMBERS_PER_PART).min(self.count.load(Relaxed));
+        let per_part = self.per_part.load(Relaxed);
+        let first = part * per_part;
+        let range = first..(first + per_part).min(self.count.load(Relaxed));
         (first, &self.members[range.clone()], &self.chosen[range])
     }
 
@@ -320,12 +327,16 @@ impl<'a, P: Hints> PhasedRounds<'a, P> {
     }
 
     /// Returns the set to which this thread adds the vertices that it activates.
-    fn activated_here(&self) -> &ActiveSet {
+    fn activated_here(&self) -> Activated<'_> {
         let thread = rayon::current_thread_index().unwrap_or(0);
-        self.activated.get(thread).unwrap_or(&self.state.active)
+        match self.activated.get(thread) {
+            Some(own) => Activated::Own(own),
+            None if self.state.threads() == 1 => Activated::Own(&self.state.active),
+            None => Activated::Shared(&self.state.active),
+        }
     }
 
-    fn activate_part(&self, part: usize, active: &ActiveSet) {
+    fn activate_part(&self, part: usize, active: Activated<'_>) {
         let (state, (_, members, chosen)) = (&self.state, self.part(part));
         state.with_workspace(|Workspace { vertices, .. }| {
             copy(members, vertices);
@@ -415,6 +426,7 @@ impl<P: Hints> Rounds for PhasedRounds<'_, P> {
         let phases = self.schedule.phases();
         let is_shared = self.state.active.len() >= MEMBERS_TO_SHARE * u64::from(phases);
         let helpers = if is_shared { self.state.threads() - 1 } else { 0 };
+        *self.per_part.get_mut() = if helpers > 0 { MEMBERS_PER_PART } else { MEMBERS_ALONE };
         let round = self.begin(clock, observer);
         with_crew(helpers, |crew| _ = (0..phases).all(|phase| round.phase(phase, crew)));
         let round = round.finish()?;

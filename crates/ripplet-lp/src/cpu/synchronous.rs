@@ -8,6 +8,7 @@
 //!
 //! Written columns are drafted in a second array and committed when the round settles.
 
+use super::active::Activated;
 use super::drafts::Drafts;
 use super::state::{LpState, Workspace};
 use super::tasks;
@@ -104,7 +105,12 @@ impl<'a, P: Hints> SyncRounds<'a, P> {
         self.state.for_each_changed(&workspace.vertices, |_, v| {
             let (before, now) = (before(v), self.state.label(v));
             self.state.shift_total(v, before, now);
-            self.state.activate_neighbors(v, now, before != now, &self.state.active);
+            self.state.activate_neighbors(
+                v,
+                now,
+                before != now,
+                Activated::Shared(&self.state.active),
+            );
             print = print.wrapping_add(trace(v, now)).wrapping_sub(trace(v, before));
             print = print.wrapping_add(self.commit_draft(v));
         });

@@ -109,12 +109,17 @@ impl Totals {
         from: Label,
         to: Label,
     ) {
-        if labels.contains(&from) {
-            let (total, share) = (&self.of_label[from as usize], self.share.of(v, lists));
+        let (leaves, joins) = (labels.contains(&from), labels.contains(&to));
+        if !(leaves | joins) {
+            return;
+        }
+        let share = self.share.of(v, lists);
+        if leaves {
+            let total = &self.of_label[from as usize];
             total.store(total.load(Relaxed).wrapping_sub(share), Relaxed);
         }
-        if labels.contains(&to) {
-            let (total, share) = (&self.of_label[to as usize], self.share.of(v, lists));
+        if joins {
+            let total = &self.of_label[to as usize];
             let sum = total.load(Relaxed).wrapping_add(share);
             total.store(sum, Relaxed);
             if sum > self.most.load(Relaxed) {

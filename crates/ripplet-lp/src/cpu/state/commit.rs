@@ -1,7 +1,7 @@
 //! The commit of a choice, and the activation of neighbours.
 
 use super::LpState;
-use crate::cpu::active::ActiveSet;
+use crate::cpu::active::Activated;
 use crate::{Activation, Hints, Label};
 use ripplet_graph::storage::ListParts;
 use ripplet_graph::{VertexId, dispatch_parts};
@@ -38,7 +38,7 @@ impl<P: Hints> LpState<'_, P> {
         v: VertexId,
         label: Label,
         relabelled: bool,
-        active: &ActiveSet,
+        active: Activated<'_>,
     ) {
         let activation = self.activation();
         if activation == Activation::Always
@@ -55,7 +55,7 @@ impl<P: Hints> LpState<'_, P> {
 
     /// Separate, so that its loop has its variables in registers.
     #[inline(never)]
-    fn activate_disagreeing(&self, neighbors: &[VertexId], label: Label, active: &ActiveSet) {
+    fn activate_disagreeing(&self, neighbors: &[VertexId], label: Label, active: Activated<'_>) {
         let labels = &*self.labels;
         let agrees = |u: VertexId| labels[u as usize].load(Relaxed) == label;
         active.insert_unless(neighbors, agrees);
