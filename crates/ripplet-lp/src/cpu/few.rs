@@ -15,6 +15,12 @@ pub(super) const MOST: usize = 16;
 /// A bound of the weights: sums of [`MOST`] weights below it fit 32 bits.
 const WEIGHTS: u32 = 1 << 27;
 
+/// Up to `N` votes.
+pub(super) struct FewVotes<const N: usize> {
+    labels: [i32; N],
+    weights: [i32; N],
+}
+
 /// Up to `N` votes, and the sum of each vote's label.
 pub(super) struct Few<const N: usize> {
     labels: [i32; N],
@@ -22,19 +28,37 @@ pub(super) struct Few<const N: usize> {
     total: i32,
 }
 
-impl<const N: usize> Few<N> {
-    /// Counts the first `degree` of these votes; `None` if a weight is too large for this counter.
+impl<const N: usize> FewVotes<N> {
+    /// Takes the first `degree` of these votes; `None` if a weight is too large for this counter.
     #[inline(always)]
-    pub fn count(votes: &[Vote; N], degree: usize) -> Option<Few<N>> {
+    pub fn new(votes: &[Vote; N], degree: usize) -> Option<FewVotes<N>> {
         let (mut labels, mut weights) = ([0; N], [0; N]);
         for (index, vote) in votes.iter().enumerate() {
             labels[index] = vote.label as i32;
             let counts = (index < degree) & (vote.label != NO_LABEL);
             weights[index] = if counts { vote.weight as i32 } else { 0 };
         }
-        if weights.iter().fold(0, |all, &weight| all | weight as u32) >= WEIGHTS {
-            return None;
+        let is_small = weights.iter().fold(0, |all, &weight| all | weight as u32) < WEIGHTS;
+        is_small.then_some(FewVotes { labels, weights })
+    }
+
+    /// Counts the votes for one label.
+    #[inline(always)]
+    pub fn count_one(&self, label: Label) -> Count {
+        let (mut total, mut own) = (i32x8::ZERO, i32x8::ZERO);
+        let votes = self.labels.chunks_exact(LANES).zip(self.weights.chunks_exact(LANES));
+        for (labels, weights) in votes {
+            let weights = i32x8::from(weights);
+            total += weights;
+            own += i32x8::from(labels).cmp_eq(i32x8::splat(label as i32)) & weights;
         }
+        Count { total_votes: total.reduce_add() as u64, top: own.reduce_add() as u64 }
+    }
+
+    /// Counts the votes for every label.
+    #[inline(always)]
+    pub fn count(&self) -> Few<N> {
+        let FewVotes { labels, weights } = *self;
         let mut sums = [0; N];
         for (labels_of, sums) in labels.chunks_exact(LANES).zip(sums.chunks_exact_mut(LANES)) {
             let (lanes, mut sum) = (i32x8::from(labels_of), i32x8::ZERO);
@@ -43,9 +67,11 @@ impl<const N: usize> Few<N> {
             }
             sums.copy_from_slice(sum.as_array_ref());
         }
-        Some(Few { labels, sums, total: weights.iter().sum() })
+        Few { labels, sums, total: weights.iter().sum() }
     }
+}
 
+impl<const N: usize> Few<N> {
     /// Returns the sum of the votes and the largest sum of a label.
     #[inline(always)]
     pub fn totals(&self) -> Count {
@@ -84,7 +110,11 @@ mod tests {
             for vote in votes[..list.len()].iter().filter(|vote| vote.label != NO_LABEL) {
                 *expected.entry(vote.label).or_default() += u64::from(vote.weight);
             }
-            let few = Few::count(&votes, list.len()).unwrap();
+            let taken = FewVotes::new(&votes, list.len()).unwrap();
+            let one = taken.count_one(5);
+            prop_assert_eq!(one.top, expected.get(&5).copied().unwrap_or(0));
+            prop_assert_eq!(one.total_votes, expected.values().sum::<u64>());
+            let few = taken.count();
             let top = expected.values().copied().max().unwrap_or(0);
             prop_assert_eq!(few.totals(), Count { total_votes: expected.values().sum(), top });
             expected.retain(|_, sum| *sum == top);
@@ -98,11 +128,11 @@ mod tests {
     #[test]
     fn weights_that_might_overflow_are_left_to_the_other_counter() {
         let votes = [Vote { label: 1, weight: WEIGHTS - 1 }; MOST];
-        let few = Few::count(&votes, MOST).unwrap();
+        let few = FewVotes::new(&votes, MOST).unwrap().count();
         assert_eq!(few.totals().top, (MOST as u64) * u64::from(WEIGHTS - 1));
         let mut large = votes;
         large[MOST - 1].weight = WEIGHTS;
-        assert!(Few::count(&large, MOST).is_none());
-        assert!(Few::count(&large, MOST - 1).is_some());
+        assert!(FewVotes::new(&large, MOST).is_none());
+        assert!(FewVotes::new(&large, MOST - 1).is_some());
     }
 }

@@ -2,7 +2,7 @@
 
 use super::choose::{Best, Choice, Next, Winner};
 use super::{LpState, Scratch};
-use crate::cpu::few::{self, Few};
+use crate::cpu::few::{self, FewVotes};
 use crate::cpu::votes::{Count, Votes, count_one};
 use crate::hash::{Clock, mix};
 use crate::views::Context;
@@ -78,10 +78,35 @@ impl<P: Hints> LpState<'_, P> {
         let list = NeighborList { ids: &ids, weights, labels: &self.labels };
         let mut votes = [Vote::default(); N];
         self.program.load_neighbors(v, list, &mut votes);
-        let few = Few::count(&votes, degree)?;
-        let (count, before) = (few.totals(), v.label);
-        let (label, redrafted, nan) = match count.top {
-            0 => (before, false, false),
+        let votes = FewVotes::new(&votes, degree)?;
+        let before = v.label;
+        let next = match self.kept(v, votes.count_one(before)) {
+            Some(winner) => self.adopt(v, winner, 0.0, &mut scratch.draft),
+            None => self.contest_of_few(v, votes, scratch)?,
+        };
+        let redrafted = self.program.has_columns() && next.redrafted;
+        Some(Choice {
+            before,
+            label: next.label,
+            redrafted,
+            arcs: degree as u64,
+            nan: P::Score::HAS_NAN && next.nan,
+        })
+    }
+
+    /// Chooses by few votes if the vertex's own label is not certain to win; `None` if they need the
+    /// other counter.
+    #[inline(always)]
+    fn contest_of_few<const N: usize>(
+        &self,
+        v: Vertex<'_>,
+        votes: FewVotes<N>,
+        scratch: &mut Scratch,
+    ) -> Option<Next> {
+        let few = votes.count();
+        let count = few.totals();
+        Some(match count.top {
+            0 => Next { label: v.label, redrafted: false, nan: false },
             top => {
                 let key = self.tie_key(v.id);
                 let leader = match self.ties {
@@ -91,17 +116,8 @@ impl<P: Hints> LpState<'_, P> {
                 let score = self.score_of_leader(v, leader, count)?;
                 let winner =
                     Winner { label: leader, frequency: top, total_votes: count.total_votes, score };
-                let next = self.adopt(v, winner, 0.0, &mut scratch.draft);
-                (next.label, next.redrafted, next.nan)
+                self.adopt(v, winner, 0.0, &mut scratch.draft)
             }
-        };
-        let redrafted = self.program.has_columns() && redrafted;
-        Some(Choice {
-            before,
-            label,
-            redrafted,
-            arcs: degree as u64,
-            nan: P::Score::HAS_NAN && nan,
         })
     }
 
