@@ -133,8 +133,11 @@ impl Forest<'_> {
     /// Unites each vertex of a marked community with all neighbours in it.
     fn join(&self, shard: &impl ShardLists, vertices: Range<VertexId>, marked: &Marks) {
         let first = shard.vertices().start;
+        // Lists ascend, and an undirected graph has each edge in both of its lists.
+        let is_undirected = shard.incoming().is_none();
         for v in vertices.filter(|&v| marked.has(self.label(v))) {
-            for u in shard.out().each_of((v - first) as usize) {
+            let end = if is_undirected { v } else { VertexId::MAX };
+            for u in shard.out().each_of((v - first) as usize).take_while(|&u| u < end) {
                 if self.label(u) == self.label(v) {
                     self.sets.unite(u, v);
                 }
