@@ -150,7 +150,8 @@ pub fn finish_on_host(
         None => None,
         Some(share) => {
             observer.on_stage("merging communities");
-            Some(merge(graph, &mut labels, share, settings.seed, &*observer)?)
+            let is_named = split.is_some();
+            Some(merge(graph, &mut labels, is_named, share, settings.seed, &*observer)?)
         }
     };
     Ok(Communities { labels, split, merged, device_seconds: DeviceSeconds::default() })

@@ -119,10 +119,10 @@ impl Contraction {
                 }
                 let mut sums = tally.begin();
                 for &v in group(part) {
-                    for (u, weight) in level.arcs(v) {
+                    level.each_arc(v, |u, weight| {
                         let other = self.vertex_of[u as usize];
                         sums.add_if(other as usize != part, other, weight);
-                    }
+                    });
                 }
                 degree_to[part].store(sums.each().len() as u32, Relaxed);
                 most = most.max(sums.each().map(|(_, weight)| weight).sum());
@@ -164,12 +164,12 @@ impl Contraction {
     ) {
         crew.ranges(members.len(), MEMBERS_PER_TASK, |range| {
             for &v in &members[range] {
-                for (u, weight) in level.arcs(v) {
+                level.each_arc(v, |u, weight| {
                     let other = self.vertex_of[u as usize];
                     if other != part {
                         sums[other as usize].fetch_add(weight, Relaxed);
                     }
-                }
+                });
             }
         });
     }

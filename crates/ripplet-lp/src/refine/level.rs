@@ -28,6 +28,12 @@ pub(super) trait Level: Sync {
     /// Yields each neighbour with the weight of the arc; a neighbour may come repeatedly.
     fn arcs(&self, v: VertexId) -> impl Iterator<Item = (VertexId, u64)>;
 
+    /// Calls `visit` with what [`Level::arcs`] yields: a level may have a faster loop for it.
+    #[inline]
+    fn each_arc(&self, v: VertexId, mut visit: impl FnMut(VertexId, u64)) {
+        self.arcs(v).for_each(|(u, weight)| visit(u, weight));
+    }
+
     /// Returns a bound of the sum of a vertex's weights.
     fn largest_weight(&self) -> u64;
 

@@ -103,13 +103,14 @@ impl Default for MergeShare {
 /// Merges communities; returns how many communities fewer there are.
 ///
 /// If it is not 0, each community is named by its smallest vertex. Vertices without a label keep none,
-/// and have no vote.
+/// and have no vote. `is_named` is whether each community has the name of its smallest vertex already.
 ///
 /// # Errors
 /// [`RunError::Cancelled`] if the observer cancels, [`RunError::Array`] if the system refuses memory, [`RunError::MergeWeights`] if sums do not fit 64 bits; `labels` is then unchanged.
 pub(crate) fn merge(
     graph: GraphView<'_>,
     labels: &mut [Label],
+    is_named: bool,
     share: MergeShare,
     seed: u64,
     observer: &dyn Observer,
@@ -117,15 +118,24 @@ pub(crate) fn merge(
     with_whole_pool(|crew| {
         dispatch_lists!(graph, (out, incoming) => {
             let incoming = (graph.direction() == Direction::Directed).then_some(incoming);
-            let masses = strengths_by(crew, graph)?;
+            let strength_of = |v: usize| {
+                out.strength_of(v) + incoming.map_or(0, |incoming| incoming.strength_of(v))
+            };
+            let masses = strengths_by(crew, graph.vertices(), strength_of)?;
             let total = total_of(&masses)?;
-            let before = named_labels(crew, labels).map_err(refused)?;
+            let name_of = |(v, &label)| if label == NO_LABEL { v as VertexId } else { label };
+            let before = match is_named {
+                true => memory::collected(labels.iter().enumerate().map(name_of)),
+                false => named_labels(crew, labels),
+            };
+            let before = before.map_err(refused)?;
             let communities = count_named(&before);
             // A level never has more arcs than that below it.
             let arcs = out.arcs() + incoming.map_or(0, NeighborLists::arcs);
             let arrays = || ArcArrays::new(arcs).map_err(refused);
             let arrays = [arrays()?, arrays()?];
-            let input = CommunityArcs { out, incoming, labels: &*labels, masses };
+            let has_unlabelled = labels.contains(&NO_LABEL);
+            let input = CommunityArcs { out, incoming, labels: &*labels, has_unlabelled, masses };
             let rule = MergeRule { share, total };
             let steps = HostMerge::new(crew, &input, before, communities, &arrays)?;
             let (left, named) = merge_communities(steps, communities, rule, seed, observer)?;
@@ -215,14 +225,19 @@ pub(crate) fn smallest_members(labels: &[Label]) -> Result<Vec<VertexId>, RunErr
 
 /// Returns the strength of each vertex: the summed weight of its arcs.
 pub(crate) fn strengths(graph: GraphView<'_>) -> Result<Vec<u64>, RunError> {
-    with_whole_pool(|crew| strengths_by(crew, graph))
+    let strength_of = |v: usize| graph.strength(v as VertexId);
+    with_whole_pool(|crew| strengths_by(crew, graph.vertices(), strength_of))
 }
 
-fn strengths_by(crew: &Crew, graph: GraphView<'_>) -> Result<Vec<u64>, RunError> {
-    let mut strengths: Vec<u64> = memory::zeros(graph.vertices() as usize).map_err(refused)?;
+fn strengths_by(
+    crew: &Crew,
+    vertices: u32,
+    strength_of: impl Fn(usize) -> u64 + Sync,
+) -> Result<Vec<u64>, RunError> {
+    let mut strengths: Vec<u64> = memory::zeros(vertices as usize).map_err(refused)?;
     let to = as_atomic_words(&mut strengths);
     crew.ranges(to.len(), READ_PER_TASK, |range| {
-        range.for_each(|v| to[v].store(graph.strength(v as VertexId), Relaxed));
+        range.for_each(|v| to[v].store(strength_of(v), Relaxed));
     });
     Ok(strengths)
 }
@@ -321,6 +336,8 @@ struct CommunityArcs<'a, N> {
     /// The arcs that enter a vertex, if the graph is directed.
     incoming: Option<N>,
     labels: &'a [Label],
+    /// Whether a vertex has no label.
+    has_unlabelled: bool,
     masses: Vec<u64>,
 }
 
@@ -346,6 +363,20 @@ impl<N: NeighborLists> Level for CommunityArcs<'_, N> {
         let has_label = |v: VertexId| self.labels[v as usize] != NO_LABEL;
         let is_heard = has_label(v);
         arcs.filter(move |&(u, weight)| is_heard && weight > 0 && has_label(u))
+    }
+
+    #[inline]
+    fn each_arc(&self, v: VertexId, mut visit: impl FnMut(VertexId, u64)) {
+        if self.has_unlabelled {
+            return self.arcs(v).for_each(|(u, weight)| visit(u, weight));
+        }
+        for lists in [Some(self.out), self.incoming].into_iter().flatten() {
+            lists.for_each_arc(v as usize, |u, weight| {
+                if weight > 0 {
+                    visit(u, weight);
+                }
+            });
+        }
     }
 
     fn largest_weight(&self) -> u64 {
@@ -375,11 +406,12 @@ fn connected(
     crew.ranges(vertices as usize, COMMUNITIES_PER_TASK, |range| {
         for v in range.start as VertexId..range.end as VertexId {
             let label = partition.label(v);
-            for (u, _) in level.arcs(v) {
-                if partition.label(u) == label {
+            level.each_arc(v, |u, _| {
+                // Each arc is read from both ends.
+                if u < v && partition.label(u) == label {
                     sets.unite(v, u);
                 }
-            }
+            });
         }
     });
     memory::collected((0..vertices).map(|v| sets.root(v)))
@@ -498,9 +530,7 @@ impl MergeRule {
     ) -> (Option<Label>, u64) {
         let (own, mass, degree) = (partition.label(v), level.mass(v).sum, level.degree(v));
         let mut sums = tally.begin();
-        for (u, weight) in level.arcs(v) {
-            sums.add(partition.label(u), weight);
-        }
+        level.each_arc(v, |u, weight| sums.add(partition.label(u), weight));
         let least = u128::from(mass) * u128::from(self.share.0);
         let is_eligible = |label: Label, weight: u64| {
             let (weight, chance) = (u128::from(weight), u128::from(partition.total(label)));
