@@ -16,8 +16,9 @@ cargo xtask features [--quick]             checks that the library and the comma
                                            of their features; with --quick, with the fewest
 cargo xtask soak [--cases N] [--seconds N] [PART…]
                                            the weekly run, all or some of its parts: deny, features,
-                                           fuzz (N seconds a target, default 60), miri, and properties
-                                           (property tests with N cases each, default 1000)
+                                           fuzz (N seconds a target, default 60), networkx (NetworkX's
+                                           own tests with ripplet), miri, and properties (property
+                                           tests with N cases each, default 1000)
 cargo xtask fuzz [--seconds N] [TARGET…]   fuzzes each reader for N seconds (default 180);
                                            needs `cargo install cargo-fuzz` and a nightly toolchain
 cargo xtask deny                           checks for known vulnerabilities, and for licences and

@@ -36,6 +36,9 @@ const WITH_PROPERTIES: [&str; 6] = [
 const MIRI_FLAGS: &str =
     "-Zmiri-ignore-leaks -Zmiri-permissive-provenance -Zmiri-tree-borrows -Zmiri-disable-isolation";
 
+/// What the tests of the Python package need.
+const PYTHON: &str = "pip install networkx scipy pandas polars pyarrow pytest hypothesis";
+
 /// A part of the run: its name, its work, and how to install what it needs beyond stable Rust.
 struct Part {
     name: &'static str,
@@ -81,6 +84,13 @@ fn parts(cases: u64, seconds: u64) -> Vec<Part> {
             "cargo install --locked cargo-fuzz; rustup toolchain install nightly",
             Box::new(move || fuzz(&["--seconds".into(), seconds.to_string()])),
         ),
+        part(
+            "networkx",
+            PYTHON,
+            Box::new(|| {
+                python("networkx_passes_its_tests_with_ripplet", ("RIPPLET_NETWORKX", "all"))
+            }),
+        ),
         part("miri", "rustup toolchain install nightly --component miri,rust-src", Box::new(miri)),
         part("properties", "", Box::new(move || properties(cases))),
     ]
@@ -108,4 +118,11 @@ fn properties(cases: u64) -> Result<(), String> {
     cargo.args(["test", "--quiet", "--lib", "--tests", "--no-fail-fast"]);
     cargo.args(WITH_PROPERTIES.iter().flat_map(|package| ["--package", package]));
     run(cargo.env("PROPTEST_CASES", cases.to_string()))
+}
+
+/// Runs a test of the Python package that does more with a variable of the environment.
+fn python(test: &str, variable: (&str, &str)) -> Result<(), String> {
+    let mut cargo = Command::new("cargo");
+    cargo.args(["test", "--locked", "--package", "ripplet-python", "--test", "suite", test]);
+    run(cargo.envs([variable, ("RIPPLET_REQUIRE_PYTHON", "1")]))
 }
