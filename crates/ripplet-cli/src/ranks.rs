@@ -15,16 +15,20 @@ use crate::host_share::{HostShare, Place, description};
 use crate::interrupt;
 use crate::memory;
 use crate::message::one_line;
+use crate::reading::FileParts;
 use crate::size::Size;
 use crate::stats::RanksFigures;
 use crate::threads::ThreadArguments;
 use clap::{Args, ValueEnum};
 use ripplet::Observer;
+use ripplet::graph::{GraphView, VertexId};
 use ripplet::io::write::remove_unfinished;
+use ripplet::lp::engine::{Loads, Parts};
 use ripplet::lp::{Checkpoint, Keeper, Round, RoundObserver, RunError, share_checkpoint};
-use ripplet::ranks::{CommError, Launch, SharedComm, Traffic};
+use ripplet::ranks::{Comm, CommError, Launch, SharedComm, Traffic};
 use std::fmt;
 use std::io::{Write, stderr};
+use std::ops::Range;
 use std::process::exit;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::SeqCst;
@@ -36,6 +40,8 @@ use std::time::Duration;
 const FIRST_REPORT: Duration = Duration::from_secs(1);
 /// The time that the last lines of a rank have before another one's end makes the launcher end all.
 const LAST_LINES: Duration = Duration::from_millis(200);
+/// Vertices of a word of the active set, which belongs to one rank.
+const GRAIN: u32 = 64;
 /// The default of `--rank-deadline`, in seconds.
 const DEADLINE: u32 = 60;
 
@@ -45,9 +51,9 @@ const DEADLINE: u32 = 60;
 pub struct RanksArguments {
     /// The processes that share the run.
     ///
-    /// Processes that `mpirun` or `srun` started share one run: each reads INPUT, and rank 0 writes OUT. Those on one machine
-    /// share its cores and its memory, unless --threads and --host-memory say what each takes. docs/several-machines.md has
-    /// the details.
+    /// Processes that `mpirun` or `srun` started share one run: each reads its part of an .rg, or all of another INPUT, and
+    /// rank 0 writes OUT. Those on one machine share its cores and its memory, unless --threads and --host-memory say what
+    /// each takes. docs/several-machines.md has the details.
     #[arg(long, value_enum, value_name = "HOW", default_value_t = RanksChoice::Auto)]
     ranks: RanksChoice,
     /// Seconds without a sign of life after which a rank is lost, and all others end.
@@ -178,6 +184,11 @@ impl Ranks {
         self.connected.as_ref().is_none_or(|connected| connected.rank == 0)
     }
 
+    /// Returns the number of this process, from 0.
+    pub fn rank(&self) -> usize {
+        self.connected.as_ref().map_or(0, |connected| connected.rank)
+    }
+
     /// Returns the number of processes that share the command.
     pub fn size(&self) -> usize {
         self.connected.as_ref().map_or(1, |connected| connected.size)
@@ -186,6 +197,38 @@ impl Ranks {
     /// Returns the communicator, if there are others.
     pub fn comm(&self) -> Option<&SharedComm> {
         self.connected.as_ref().map(|connected| &connected.comm)
+    }
+
+    /// Returns what a collective returns; after an error, ends the process. `None` if there are no others.
+    pub fn together<T>(
+        &self,
+        collective: impl FnOnce(&mut Comm) -> Result<T, CommError>,
+    ) -> Option<T> {
+        let connected = self.connected.as_ref()?;
+        let done = collective(&mut locked(&connected.comm));
+        Some(connected.done(done))
+    }
+
+    /// Returns the vertices of this rank, of the parts of a file or of a graph that each rank has.
+    pub fn own(&self, graph: GraphView<'_>, parts: Option<&Parts>) -> Range<VertexId> {
+        let Some(connected) = &self.connected else { return 0..graph.vertices() };
+        let parts = match parts {
+            Some(parts) => parts.clone(),
+            None => Loads::of(graph, GRAIN).part(&vec![1.0; connected.size]),
+        };
+        if connected.rank < parts.ranks() { parts.of(connected.rank) } else { 0..0 }
+    }
+
+    /// Compares the files of which the ranks have read their parts.
+    pub fn compare_parts(&self, parts: &FileParts) -> Result<(), Failure> {
+        let (bytes, checksum) = parts.content;
+        let bounds = parts.of_ranks.bounds().iter().copied().map(u64::from);
+        let own: Vec<u64> = [bytes, checksum.into()].into_iter().chain(bounds).collect();
+        let Some(all) = self.together(|comm| comm.all_gather("file", &own)) else { return Ok(()) };
+        match all.iter().position(|other| other != all.of(0)) {
+            None => Ok(()),
+            Some(rank) => Err(RunError::RanksDiffer { rank }.into()),
+        }
     }
 
     /// Returns the console of this process: that of any but the first prints nothing.
@@ -274,9 +317,9 @@ impl Ranks {
     }
 
     /// Returns an observer of a run that also notes its messages.
-    pub fn meter<'a>(&'a self, inner: &'a mut dyn RoundObserver) -> Meter<'a> {
+    pub fn meter<'a>(&'a self, inner: &'a mut dyn RoundObserver, whole: bool) -> Meter<'a> {
         let begun = self.connected.as_ref().map(Connected::traffic).unwrap_or_default();
-        Meter { ranks: self, inner, begun, rounds: Vec::new() }
+        Meter { ranks: self, inner, whole, begun, rounds: Vec::new() }
     }
 
     /// Ends the command on all ranks.
@@ -305,6 +348,8 @@ impl Ranks {
 pub struct Meter<'a> {
     ranks: &'a Ranks,
     inner: &'a mut dyn RoundObserver,
+    /// Whether each rank has the whole graph.
+    whole: bool,
     /// The traffic when the run began.
     begun: Traffic,
     /// The traffic after each round.
@@ -365,6 +410,8 @@ impl Meter<'_> {
         Some(RanksFigures {
             mpi: locked(&connected.comm).name(),
             hosts: ranks().map(host_of).collect(),
+            graph: if self.whole { "whole" } else { "parts" },
+            peak_memory: Vec::new(),
             threads: ranks().map(|rank| word(parts.len(), rank, 0) as usize).collect(),
             calls: of_run.calls,
             sent: ranks().map(|rank| word(0, rank, 0)).collect(),
@@ -481,7 +528,7 @@ pub fn leave(status: ExitStatus) -> ! {
     exit(status.code().into())
 }
 
-fn locked(comm: &SharedComm) -> std::sync::MutexGuard<'_, ripplet::ranks::Comm> {
+fn locked(comm: &SharedComm) -> std::sync::MutexGuard<'_, Comm> {
     comm.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

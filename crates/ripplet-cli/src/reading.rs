@@ -11,9 +11,11 @@ use ripplet::graph::{
     BuildError, BuildOptions, Direction, Duplicates, Graph, SelfLoops, WeightLedger, WeightLoss,
 };
 use ripplet::io::batch::{has_files, is_batch};
+use ripplet::io::rg::Part;
 use ripplet::io::{
     Columns, Delimiter, Format, Header, IdKind, Place, ReadError, ReadOptions, ReadSummary,
 };
+use ripplet::lp::engine::Parts;
 use ripplet::{Input, LoadOptions, Storage, StoredGraph};
 use std::path::Path;
 use std::time::Instant;
@@ -261,6 +263,32 @@ pub fn load_stored(
     console: &Console,
 ) -> Result<Loaded<StoredGraph>, Failure> {
     load_with(path, options, || options.read(path), |input| options.store(input, storage), console)
+}
+
+/// The parts of a file that several ranks read.
+pub struct FileParts {
+    /// The vertices of each rank.
+    pub of_ranks: Parts,
+    /// The file's size, and the checksum of its content.
+    pub content: (u64, u32),
+}
+
+/// Loads part number `part` of `parts` of an `.rg`, and reports progress.
+pub fn load_part(
+    path: &Path,
+    options: &LoadOptions,
+    (part, parts): (usize, usize),
+    with_ids: bool,
+    console: &Console,
+) -> Result<(Loaded<StoredGraph>, FileParts), Failure> {
+    console.stage(format!("reading {}", named_input(path)));
+    let start = Instant::now();
+    let Part { graph, bounds, content } = options.read_part(path, part, parts, with_ids)?;
+    let of_ranks = Parts::of_bounds(bounds).unwrap_or_else(|| Parts::whole(graph.vertices()));
+    let (read, graph) = (start.elapsed().as_secs_f64(), StoredGraph::Plain(graph));
+    interrupt::check()?;
+    let loaded = Loaded { graph, read, build: 0.0, summary: None };
+    Ok((loaded, FileParts { of_ranks, content }))
 }
 
 /// Calls `read`, and `build` with its result. `path` and the notes of `options` are printed.

@@ -151,6 +151,11 @@ pub struct RanksFigures {
     pub mpi: String,
     /// The machine of each rank.
     pub hosts: Vec<String>,
+    /// Whether each rank has read its part of the graph, `parts`, or the `whole`.
+    pub graph: &'static str,
+    /// The peak resident memory of each rank until its communities were measured, with the pages of mapped files that it
+    /// read; 0 if the system does not report it.
+    pub peak_memory: Vec<u64>,
     /// The threads of each rank.
     pub threads: Vec<usize>,
     /// The number of collectives of the run, which is that of every rank.
@@ -397,11 +402,19 @@ impl Shape {
     /// The shape of a graph: one pass, for its self-loops.
     pub fn of<'g>(graph: impl Into<GraphView<'g>>) -> Shape {
         let graph = graph.into();
+        Shape::with_loops(graph, graph.self_loops())
+    }
+
+    /// The shape of a graph with this number of self-loops; nothing of its lists is read.
+    pub fn with_loops(graph: GraphView<'_>, self_loops: u64) -> Shape {
         let GraphBytes { ids, offsets, neighbors, weights } = graph.bytes_by_part();
         Shape {
             graph_bytes: Parts { ids, offsets, neighbors, weights },
             vertices: graph.vertices(),
-            edges: graph.edges(),
+            edges: match graph.direction() {
+                Direction::Directed => graph.arcs(),
+                Direction::Undirected => (graph.arcs() + self_loops) / 2,
+            },
             directed: graph.direction() == Direction::Directed,
             weighted: graph.is_weighted(),
             storage: graph.into(),

@@ -28,8 +28,10 @@
 //! truncating it *in place* while it is open breaks its reader. [`write()`] and [`RgWriter`] never do that:
 //! they replace the file, and open graphs keep the old one.
 
+mod part;
 mod writer;
 
+pub use part::{Part, open_part};
 pub use writer::{RgShape, RgWriter};
 
 use crate::map::map;
@@ -37,7 +39,8 @@ use crate::output::whole_file;
 use crate::sections::{Sections, aligned, pair, sealed, verify, word};
 use crate::{Place, ReadError, WriteError};
 use ripplet_graph::{
-    Adjacency, Buffer, Direction, Graph, Names, Neighbors, Shard, VertexIds, WeightScale,
+    Adjacency, Buffer, Direction, Graph, InvalidGraph, Names, Neighbors, Shard, VertexIds,
+    WeightScale,
 };
 use std::io::{self, ErrorKind, Write};
 use std::ops::Range;
@@ -239,6 +242,7 @@ impl Header {
 }
 
 /// Cursor over the sections of a verified file.
+#[derive(Clone)]
 struct Opener<'a> {
     path: &'a Path,
     owner: &'a Arc<dyn AsRef<[u8]> + Send + Sync>,
@@ -251,13 +255,40 @@ struct Opener<'a> {
 
 impl Opener<'_> {
     fn graph(mut self) -> Result<Graph, ReadError> {
+        let (ids, shards) = (self.ids()?, self.shards()?);
+        self.whole(ids, shards, Graph::from_shards)
+    }
+
+    /// Returns the graph that `checked` makes of ids and shards.
+    fn whole(
+        &self,
+        ids: VertexIds,
+        shards: Vec<Shard>,
+        checked: impl FnOnce(
+            VertexIds,
+            Direction,
+            WeightScale,
+            Vec<Shard>,
+        ) -> Result<Graph, InvalidGraph>,
+    ) -> Result<Graph, ReadError> {
         let header = self.header;
-        let ids = self.ids()?;
         if ids.len() as u64 != u64::from(header.vertices) {
             let sentence =
                 format!("the header has {} vertices, the ids are {}", header.vertices, ids.len());
             return Err(self.wrong(24, &sentence));
         }
+        let direction = [Direction::Undirected, Direction::Directed][header.direction as usize];
+        let scale = WeightScale::from_code(header.exponent)
+            .expect("the header was read where its exponent is one");
+        checked(ids, direction, scale, shards).map_err(|invalid| {
+            let sentence = format!("the file holds no graph: {invalid}; convert it again");
+            ReadError::content(self.path, Place::File, sentence)
+        })
+    }
+
+    /// Returns the shards, of which nothing is read; they are the last sections.
+    fn shards(&mut self) -> Result<Vec<Shard>, ReadError> {
+        let header = self.header;
         // Capacity is not reserved by the header's word: only the table's size is verified so far.
         let (mut shards, mut first) = (Vec::new(), 0u32);
         for shard in 0..header.shards {
@@ -275,13 +306,40 @@ impl Opener<'_> {
         if self.end != header.data_end {
             return Err(self.wrong(self.end, "there are bytes that belong to no section"));
         }
-        let direction = [Direction::Undirected, Direction::Directed][header.direction as usize];
-        let scale = WeightScale::from_code(header.exponent)
-            .expect("the header was read where its exponent is one");
-        Graph::from_shards(ids, direction, scale, shards).map_err(|invalid| {
-            let sentence = format!("the file holds no graph: {invalid}; convert it again");
-            ReadError::content(self.path, Place::File, sentence)
-        })
+        Ok(shards)
+    }
+
+    /// Returns the places of the sections of the ids, of which nothing is read.
+    fn id_sections(mut self) -> Result<Vec<Range<usize>>, ReadError> {
+        let kinds: &[u32] = match self.header.id_kind {
+            0 => &[],
+            1 | 2 => &[IDS],
+            _ => &[IDS, NAME_BYTES],
+        };
+        let place = |&kind: &u32| {
+            let begin = aligned(self.end) as usize;
+            self.section::<u8>(kind, 0).map(|_| begin..self.end as usize)
+        };
+        kinds.iter().map(place).collect()
+    }
+
+    /// Returns numbers from 0 in place of the ids, of which nothing is read.
+    fn numbers(&mut self) -> Result<VertexIds, ReadError> {
+        let count = self.header.vertices;
+        let found = match self.header.id_kind {
+            0 => u64::from(count),
+            1 | 2 => self.section::<u64>(IDS, 0)?.len() as u64,
+            _ => {
+                let offsets = self.section::<u64>(IDS, 0)?.len() as u64;
+                self.section::<u8>(NAME_BYTES, 0)?;
+                offsets.saturating_sub(1)
+            }
+        };
+        if found != u64::from(count) {
+            let sentence = format!("the header has {count} vertices, the ids are {found}");
+            return Err(self.wrong(24, &sentence));
+        }
+        Ok(VertexIds::Consecutive { first: 0, count })
     }
 
     fn ids(&mut self) -> Result<VertexIds, ReadError> {

@@ -116,23 +116,67 @@ pub(crate) fn verify(
     path: &Path,
     begin: u64,
 ) -> Result<(), ReadError> {
+    verify_sums(bytes, data_end, path)
+        .map_err(|_| damaged(path, begin + data_end as u64, begin + bytes.len() as u64))?;
     let (data, tail) = bytes.split_at(data_end);
-    let (sums, last) = tail.split_at(tail.len() - 4);
-    let differs = |block: &[u8], sum: &[u8]| crc32fast::hash(block).to_le_bytes() != sum[..];
-    let damaged = |from: usize, to: usize| {
-        let sentence = format!(
-            "the bytes up to {} do not match their checksum: the file is damaged, copy it or \
-             make it again",
-            begin + to as u64
-        );
-        Err(ReadError::content(path, Place::Byte(begin + from as u64), sentence))
-    };
-    if differs(sums, last) {
-        return damaged(data.len(), bytes.len());
-    }
-    let blocks = data.par_chunks(BLOCK).zip(sums.par_chunks(4));
+    let blocks = data.par_chunks(BLOCK).zip(tail.par_chunks(4));
     match blocks.position_first(|(block, sum)| differs(block, sum)) {
-        Some(block) => damaged(block * BLOCK, data.len().min((block + 1) * BLOCK)),
+        Some(block) => {
+            let end = data.len().min((block + 1) * BLOCK);
+            Err(damaged(path, begin + (block * BLOCK) as u64, begin + end as u64))
+        }
+        None => Ok(()),
+    }
+}
+
+fn differs(block: &[u8], sum: &[u8]) -> bool {
+    crc32fast::hash(block).to_le_bytes() != sum[..]
+}
+
+fn damaged(path: &Path, from: u64, to: u64) -> ReadError {
+    let sentence = format!(
+        "the bytes up to {to} do not match their checksum: the file is damaged, copy it or make it again"
+    );
+    ReadError::content(path, Place::Byte(from), sentence)
+}
+
+/// Verifies the checksums of a file of sections against their own one, which it returns.
+pub(crate) fn verify_sums(bytes: &[u8], data_end: usize, path: &Path) -> Result<u32, ReadError> {
+    let tail = bytes.get(data_end..).unwrap_or_default();
+    match tail.split_last_chunk::<4>() {
+        Some((sums, last)) if !differs(sums, last) => Ok(u32::from_le_bytes(*last)),
+        _ => Err(damaged(path, data_end as u64, bytes.len() as u64)),
+    }
+}
+
+/// Verifies the checksums of the blocks that these ranges of a file of sections lie in.
+pub(crate) fn verify_within(
+    bytes: &[u8],
+    data_end: usize,
+    path: &Path,
+    ranges: &[Range<usize>],
+) -> Result<(), ReadError> {
+    let ranges = ranges.iter().filter(|range| !range.is_empty());
+    let mut blocks: Vec<Range<usize>> =
+        ranges.map(|range| range.start / BLOCK..range.end.div_ceil(BLOCK)).collect();
+    blocks.sort_unstable_by_key(|range| range.start);
+    let mut next = 0;
+    for range in &mut blocks {
+        range.start = range.start.max(next);
+        next = next.max(range.end);
+    }
+    let (data, sums) = bytes.split_at(data_end.min(bytes.len()));
+    let block = |block: usize| {
+        let end = data.len().min((block + 1) * BLOCK);
+        (data.get(block * BLOCK..end).unwrap_or_default(), end)
+    };
+    let is_damaged = |&number: &usize| {
+        let sum = sums.get(4 * number..4 * number + 4).unwrap_or_default();
+        differs(block(number).0, sum)
+    };
+    let first = blocks.into_par_iter().flatten().filter(is_damaged).min();
+    match first {
+        Some(number) => Err(damaged(path, (number * BLOCK) as u64, block(number).1 as u64)),
         None => Ok(()),
     }
 }
@@ -163,6 +207,12 @@ mod tests {
             if let Some(last) = (sections.end() as usize).checked_sub(1) {
                 file[last] ^= 1;
                 assert!(verify(&file).is_err(), "{lengths:?}");
+                let end = sections.end() as usize;
+                let within = |range| verify_within(&file, end, Path::new("x"), &[0..0, range]);
+                assert!(within(last..last + 1).is_err() && within(0..end).is_err());
+                let before = last / BLOCK * BLOCK;
+                assert!(within(0..before).is_ok() && within(before..before).is_ok());
+                assert!(verify_sums(&file, end, Path::new("x")).is_ok());
             }
         }
     }

@@ -190,7 +190,18 @@ impl RunIdentity {
         program: &dyn DynProgram,
         settings: &Settings,
     ) -> RunIdentity {
-        RunIdentity::of_info(graph.into(), &program.info(), settings)
+        let graph = graph.into();
+        RunIdentity::with_graph(graph.identity(), graph, program, settings)
+    }
+
+    /// Returns the identity of a run on a graph whose [`GraphView::identity`] is known; nothing of its lists is read.
+    pub fn with_graph<'g>(
+        identity: u64,
+        graph: impl Into<GraphView<'g>>,
+        program: &dyn DynProgram,
+        settings: &Settings,
+    ) -> RunIdentity {
+        RunIdentity::of_info(identity, graph.into(), &program.info(), settings)
     }
 
     /// Returns the identity of a refinement. Cost: one pass over the graph, in parallel.
@@ -201,7 +212,8 @@ impl RunIdentity {
         // A new option does not compile until it is part of the identity, or left out on purpose.
         let RefineOptions { objective, seed, iterations, initial, fixed, max_size, resume: _ } =
             options;
-        let mut identity = RunIdentity::of_graph(graph.into());
+        let graph = graph.into();
+        let mut identity = RunIdentity::of_graph(graph.identity(), graph);
         let (program, resolution) = match *objective {
             Objective::Modularity(Resolution::Auto) => ("refine modularity", None),
             Objective::Modularity(Resolution::Fixed(gamma)) => ("refine modularity", Some(gamma)),
@@ -222,8 +234,13 @@ impl RunIdentity {
         identity
     }
 
-    fn of_info(graph: GraphView<'_>, program: &ProgramInfo, settings: &Settings) -> RunIdentity {
-        let mut identity = RunIdentity::of_graph(graph);
+    fn of_info(
+        digest: u64,
+        graph: GraphView<'_>,
+        program: &ProgramInfo,
+        settings: &Settings,
+    ) -> RunIdentity {
+        let mut identity = RunIdentity::of_graph(digest, graph);
         identity.add("program", &program.name);
         let parameters = &program.parameters;
         if !parameters.is_empty() {
@@ -239,7 +256,7 @@ impl RunIdentity {
     }
 
     /// Returns what identifies the graph, and the version.
-    fn of_graph(graph: GraphView<'_>) -> RunIdentity {
+    fn of_graph(digest: u64, graph: GraphView<'_>) -> RunIdentity {
         let mut identity = RunIdentity { entries: Vec::new() };
         let direction = match graph.direction() {
             Direction::Directed => "directed",
@@ -249,7 +266,7 @@ impl RunIdentity {
         identity.add("vertices", graph.vertices());
         identity.add("arcs", graph.arcs());
         identity.add("direction", direction);
-        identity.add("graph", Digest(graph.identity()));
+        identity.add("graph", Digest(digest));
         identity
     }
 

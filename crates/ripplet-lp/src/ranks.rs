@@ -229,6 +229,13 @@ impl Parts {
         Parts { bounds: vec![0, vertices] }
     }
 
+    /// Returns the partition of these bounds: the first vertex of each rank, and last the number of vertices. `None` unless
+    /// they ascend from 0.
+    pub fn of_bounds(bounds: Vec<VertexId>) -> Option<Parts> {
+        let is_partition = bounds.len() > 1 && bounds.first() == Some(&0) && bounds.is_sorted();
+        is_partition.then_some(Parts { bounds })
+    }
+
     /// Returns the number of ranks.
     pub fn ranks(&self) -> usize {
         self.bounds.len() - 1
@@ -272,6 +279,14 @@ mod tests {
                 let inner = &parts.bounds[..shares.len()];
                 assert!(inner.iter().all(|&bound| bound % 8 == 0 || bound == graph.vertices()));
             }
+        }
+    }
+
+    #[test]
+    fn bounds_ascend_from_the_first_vertex() {
+        assert_eq!(Parts::of_bounds(vec![0, 5]), Some(Parts::whole(5)));
+        for bounds in [&[][..], &[0], &[1, 5], &[0, 5, 4]] {
+            assert_eq!(Parts::of_bounds(bounds.to_vec()), None, "{bounds:?}");
         }
     }
 

@@ -101,6 +101,23 @@ impl LoadOptions {
         })
     }
 
+    /// Reads part number `part` of `parts` of an `.rg`: see [`rg::open_part`].
+    ///
+    /// # Errors
+    /// If the file cannot be read, is not an `.rg`, is damaged where it is read, or is a graph whose directions or weights
+    /// are not those that the options request.
+    pub fn read_part(
+        &self,
+        path: &Path,
+        part: usize,
+        parts: usize,
+        with_ids: bool,
+    ) -> Result<rg::Part, ReadError> {
+        let part = rg::open_part(path, part, parts, with_ids)?;
+        self.check_stored((&part.graph).into(), path)?;
+        Ok(part)
+    }
+
     /// Builds a graph from the contents of a file: the second half of [`load`], which states the
     /// memory.
     ///

@@ -6,8 +6,7 @@ use crate::interrupt;
 use crate::stats::CheckpointFigures;
 use clap::Args;
 use ripplet::checkpoints::{Checkpoints, Every, FileKeeper, Newest};
-use ripplet::graph::GraphView;
-use ripplet::lp::{Checkpoint, DynProgram, Keeper, NotKept, Round, RunIdentity, Settings, State};
+use ripplet::lp::{Checkpoint, Keeper, NotKept, Round, RunIdentity, Settings, State};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -99,13 +98,11 @@ impl Store {
     /// The checkpoint is that of the run to resume, or of this run before its GPU failed.
     pub fn begin(
         &self,
-        graph: GraphView<'_>,
-        program: &dyn DynProgram,
+        identity: RunIdentity,
         settings: &mut Settings,
         console: &Console,
     ) -> Result<Keeping, Failure> {
-        let identity = || RunIdentity::of(graph, program, settings);
-        let (resume, keeping) = self.begin_run(identity, console)?;
+        let (resume, keeping) = self.begin_run(|| identity, console)?;
         if resume.is_some() {
             settings.resume = resume;
         }

@@ -50,6 +50,10 @@ pub struct Job<'a> {
     pub stats: Option<PathBuf>,
     pub estimate: Option<EstimateForm>,
     pub checkpoint: Option<CheckpointJob>,
+    /// Whether checkpoints are kept, by this rank or another.
+    pub keeps: bool,
+    /// The reason why each rank reads the whole graph; `None` if it reads a part.
+    pub whole_graph: Option<String>,
     pub program: Program,
     pub settings: Settings,
     /// Whether the program's promises are tested before the run.
@@ -119,7 +123,9 @@ impl Arguments {
             top: self.top,
             stats: self.stats.clone().filter(|_| self.estimate.estimate.is_none()),
             estimate: self.estimate.estimate,
+            keeps: checkpoint.is_some() && self.estimate.estimate.is_none(),
             checkpoint,
+            whole_graph: None,
             settings,
             checks_program: self.check_program,
             finds_counter: choices.counter == Some(CounterChoice::Auto),
@@ -268,6 +274,27 @@ impl Job<'_> {
             None => Ok(()),
             Some((what, _, help)) => Err(not_on_ranks(what, &help)),
         }
+    }
+
+    /// Returns why a rank needs the whole graph, if it does: else the lists of its own vertices are enough.
+    pub fn needs_whole_graph(&self) -> Option<String> {
+        let is_rg = self.load.format_of(&self.input) == Some(Format::Rg);
+        if !is_rg {
+            return Some("only an .rg is read in parts, and `ripplet convert` makes one".into());
+        }
+        let joins = self.small.is_some_and(|small| small.joins);
+        let reasons = [
+            ("a program of a file", matches!(self.program, Program::File(_))),
+            ("--program seeded", matches!(self.program, Program::Seeded(_))),
+            ("--check-program", self.checks_program),
+            ("--storage compressed", self.storage == Some(Storage::Compressed)),
+            ("--names hub", self.names == Names::Hub),
+            ("--join-small", joins),
+            ("--top", self.top.is_some()),
+            ("writing a graph", self.target().is_some_and(is_graph)),
+        ];
+        let reason = reasons.into_iter().find(|(_, needs)| *needs);
+        reason.map(|(what, _)| format!("{what} needs all of it"))
     }
 
     /// Leaves out all outputs: another rank writes them.

@@ -43,16 +43,16 @@ use crate::message::counted;
 use crate::named_cover::say_columns;
 use crate::output::{check_alone, check_place, named_input};
 use crate::ranks::Ranks;
-use crate::reading::{Loaded, load_stored};
+use crate::reading::{FileParts, Loaded, load_part, load_stored};
 use crate::stats::Stages;
 use crate::{device, interrupt, memory};
 use job::Job;
 use program::{Program, rows_of, rows_of_seeded};
-use ripplet::Device;
 use ripplet::device::AnyExecutor;
 use ripplet::graph::VertexIds;
 use ripplet::io::{self, InitialLabels, ReadOptions, write};
 use ripplet::programs::ProgramName;
+use ripplet::{Device, StoredGraph};
 use std::cell::RefCell;
 use std::path::Path;
 use std::time::Instant;
@@ -101,6 +101,7 @@ fn job_of_ranks<'a>(arguments: &'a Arguments, ranks: &Ranks) -> Result<Job<'a>, 
     }
     arguments.batch.check_unused()?;
     job.check_ranks()?;
+    job.whole_graph = job.needs_whole_graph();
     match ranks.is_first() {
         true => check_places(&job)?,
         false => job.write_nothing(),
@@ -136,17 +137,27 @@ fn run_graph(mut job: Job<'_>, ranks: &Ranks, console: &Console) -> Result<(), F
     let open = start.elapsed().as_secs_f64();
     let reading = format!("reading {}", job.input.display());
     let loaded = within(job.host_memory, &reading, memory::OF_A_GRAPH, || {
-        load_stored(&job.input, &job.load, job.storage, console)
+        load_of_rank(&job, ranks, console)
     });
-    let loaded = ranks.agree(loaded)?;
+    let (loaded, parts) = ranks.agree(loaded)?;
+    if let Some(parts) = &parts {
+        ranks.agree(ranks.compare_parts(parts))?;
+    }
     let graph = loaded.graph.view();
     ranks.agree(read_labels(&mut job, graph.ids(), console))?;
     interrupt::check()?;
     let host_memory = Limit::of(job.host_memory)?.map(|limit| limit.size.0);
     let executor = match ranks.comm() {
-        Some(comm) => AnyExecutor::of_rank(job.threads.count(), comm.clone())?,
+        Some(comm) => {
+            let executor = AnyExecutor::of_rank(job.threads.count(), comm.clone())?;
+            match &parts {
+                Some(parts) => executor.with_parts(parts.of_ranks.clone()),
+                None => executor,
+            }
+        }
         None => device::start(opened, &job.threads, console)?.with_host_memory(host_memory),
     };
+    let own = ranks.own(graph, parts.as_ref().map(|parts| &parts.of_ranks));
     let settings = std::mem::take(&mut job.settings);
     let input = loaded.input();
     let Loaded { read, build, .. } = loaded;
@@ -163,6 +174,7 @@ fn run_graph(mut job: Job<'_>, ranks: &Ranks, console: &Console) -> Result<(), F
         store,
         console,
         graph,
+        own,
         threads,
         before,
         executor,
@@ -194,6 +206,28 @@ fn run_graph(mut job: Job<'_>, ranks: &Ranks, console: &Console) -> Result<(), F
             work.run_for(&*planted.program, |outcome| Ok(rows_of_seeded(planted.seeds, outcome)))
         }
     }
+}
+
+/// Loads the graph, of which a rank reads its part if that is enough.
+fn load_of_rank(
+    job: &Job<'_>,
+    ranks: &Ranks,
+    console: &Console,
+) -> Result<(Loaded<StoredGraph>, Option<FileParts>), Failure> {
+    let (path, load) = (&job.input, &job.load);
+    if !ranks.are_several() {
+        return Ok((load_stored(path, load, job.storage, console)?, None));
+    }
+    if let Some(reason) = &job.whole_graph {
+        let path_named = named_input(path);
+        console.remark(&format!("each rank reads the whole graph of {path_named}: {reason}"));
+        return Ok((load_stored(path, load, job.storage, console)?, None));
+    }
+    // Labels to begin with name vertices by their ids.
+    let with_ids = ranks.is_first() || job.labels.is_some();
+    let (loaded, parts) = load_part(path, load, (ranks.rank(), ranks.size()), with_ids, console)?;
+    console.detail(&format!("each rank reads its part of {}", named_input(path)));
+    Ok((loaded, Some(parts)))
 }
 
 /// Checks that the output can have these ids, and reads the initial labels.

@@ -22,14 +22,16 @@ use ripplet::device::AnyExecutor;
 use ripplet::graph::{GraphView, VertexId};
 use ripplet::lp::check::{SAMPLE, plan as plan_of_check};
 use ripplet::lp::engine::bytes_of_state;
-use ripplet::lp::quality::{Sizes, Summary};
+use ripplet::lp::quality::{QualityError, Sizes, Summary};
 use ripplet::lp::small::{drop_small, join_small};
 use ripplet::lp::{
-    Counter, DynProgram, Executor, Keeper, NO_LABEL, Outcome, Plan, Settings, Sketch,
+    Counter, DynProgram, Executor, Keeper, NO_LABEL, Outcome, Plan, RunError, Settings, Sketch,
 };
 use ripplet::programs::ProgramName;
 use std::borrow::Cow;
 use std::cell::RefCell;
+use std::ops::Range;
+use std::sync::PoisonError;
 use std::time::Instant;
 
 /// Returns the rows that are written of an outcome.
@@ -48,6 +50,8 @@ pub struct Work<'a> {
     pub store: Option<Store>,
     pub console: &'a Console,
     pub graph: GraphView<'a>,
+    /// The vertices whose lists this process reads: all, or those of a rank.
+    pub own: Range<VertexId>,
     pub threads: usize,
     /// The seconds until the graph was ready.
     pub before: Stages,
@@ -64,6 +68,26 @@ pub struct Run {
     pub exchange: Option<ExchangeFigures>,
     pub ranks: Option<RanksFigures>,
     pub refinement: Option<RefineFigures>,
+}
+
+/// What is measured of the communities of a run.
+#[derive(Clone, Copy)]
+struct Wanted {
+    /// Their modularity.
+    summary: bool,
+    /// The figures of `--stats`.
+    figures: bool,
+    /// Whether the labels are others than those of the run.
+    is_relabelled: bool,
+}
+
+/// What was measured.
+#[derive(Default)]
+struct Measured {
+    summary: Option<Summary>,
+    shape: Option<Shape>,
+    /// The peak resident memory of each rank.
+    peak_memory: Vec<u64>,
 }
 
 /// The result of a sweep.
@@ -121,7 +145,7 @@ impl Work<'_> {
         let run = self.on_device(|executor| self.compute(executor, program))?;
         let Some(run) = run else { return Ok(()) };
         if !self.ranks.is_first() {
-            return Ok(());
+            return self.assist(run.outcome.labels);
         }
         self.finish(run, None, Box::new(rows))?;
         self.store.iter().for_each(|store| store.remove(self.console));
@@ -146,7 +170,12 @@ impl Work<'_> {
         let graph = self.graph;
         let mut own = self.settings.borrow_mut();
         let store = self.store.as_ref();
-        let keeping = store.map(|store| store.begin(graph, program, &mut own, self.console));
+        let identity = match self.job.keeps {
+            true => Some(executor.identity(graph, program, &own)?),
+            false => None,
+        };
+        let keeping = store.zip(identity);
+        let keeping = keeping.map(|(store, run)| store.begin(run, &mut own, self.console));
         let mut keeping = self.ranks.agree(keeping.transpose())?;
         own.resume = self.ranks.share_checkpoint(own.resume.take());
         let settings = self.settings_on(executor, program, &own);
@@ -160,7 +189,7 @@ impl Work<'_> {
         let keeper = keeping.as_mut().map(|keeping| keeping as &mut dyn Keeper);
         let watch = self.console.watch().until(settings.stop.clone(), graph.vertices());
         let mut watch = watch.keeping(keeper);
-        let mut meter = self.ranks.meter(&mut watch);
+        let mut meter = self.ranks.meter(&mut watch, self.job.whole_graph.is_some());
         let outcome = executor.run(graph, program, &settings, &mut meter)?;
         let ranks = meter.figures();
         let all = start.elapsed().as_secs_f64();
@@ -231,7 +260,7 @@ impl Work<'_> {
             executor.check_memory(plan)?;
         }
         let choices = self.choices(executor, settings);
-        let estimate = Estimate::new(Shape::of(self.graph), &choices, plan).of_each(plans());
+        let estimate = Estimate::new(self.shape(), &choices, plan).of_each(plans());
         if !self.ranks.is_first() {
             return Ok(true);
         }
@@ -276,22 +305,30 @@ impl Work<'_> {
     ) -> Result<(), Failure> {
         let Work { job, console, graph, .. } = *self;
         self.report_unlabelled(&run.outcome);
+        let mut is_relabelled = false;
         if let Some(small) = job.small.filter(|_| job.program.is_partition()) {
             console.stage("looking for small communities");
             self.treat(small, &mut run.outcome.labels)?;
+            is_relabelled = true;
             if let Some(sweep) = &mut sweep {
                 sweep.best = judge(console, graph, &run.outcome)?;
             }
+        }
+        let told = job.stats.is_some() || !console.is_quiet();
+        let wanted = Wanted {
+            summary: told && sweep.is_none(),
+            figures: job.stats.is_some(),
+            is_relabelled,
+        };
+        let measured = self.measure(wanted, &run.outcome.labels)?;
+        if let Some(ranks) = &mut run.ranks {
+            ranks.peak_memory = measured.peak_memory;
         }
         let outcome = &run.outcome;
         let peak = peak_memory();
         let Stages { open, read, build, .. } = self.before;
         let mut seconds = Stages { open, read, build, ..run.seconds };
-        let told = job.stats.is_some() || !console.is_quiet();
-        let summary = match &sweep {
-            Some(sweep) => Some(sweep.best),
-            None => told.then(|| judge(console, graph, outcome)).transpose()?,
-        };
+        let summary = sweep.as_ref().map(|sweep| sweep.best).or(measured.summary);
         interrupt::check()?;
         let mut rows = rows(outcome)?;
         if let Some(small) = job.small.filter(|_| !job.program.is_partition()) {
@@ -314,9 +351,9 @@ impl Work<'_> {
             ));
         }
         let (Some(summary), Some(sizes)) = (summary, sizes) else { return Ok(()) };
-        if let Some(path) = &job.stats {
+        if let (Some(path), Some(shape)) = (&job.stats, measured.shape) {
             let bytes = Bytes::new(&run.plan, peak);
-            let (shape, choices) = (Shape::of(graph), run.choices.clone());
+            let choices = run.choices.clone();
             let stats = Stats::new(shape, choices, outcome, summary, &sizes, seconds, bytes);
             let (sweep, checkpoints) = (sweep.map(|sweep| sweep.layers), run.checkpoints);
             let (exchange, ranks) = (run.exchange, run.ranks.clone());
@@ -336,6 +373,65 @@ impl Work<'_> {
         }
         console.say(&self.last_line(&run, summary, &sizes));
         Ok(())
+    }
+
+    /// Returns the shape of the graph; ranks call it at the same time.
+    fn shape(&self) -> Shape {
+        let own = self.graph.self_loops_of(self.own.clone());
+        let all = self.ranks.together(|comm| comm.all_reduce("self-loops", own, u64::wrapping_add));
+        Shape::with_loops(self.graph, all.unwrap_or(own))
+    }
+
+    /// Measures communities, together with the other ranks if there are some.
+    fn measure(&self, wanted: Wanted, labels: &[VertexId]) -> Result<Measured, Failure> {
+        let flags = [wanted.summary, wanted.figures, wanted.is_relabelled].map(u8::from);
+        self.ranks.together(|comm| {
+            comm.broadcast("what is measured", 0, &flags)?;
+            match wanted.is_relabelled {
+                true => comm.broadcast("labels", 0, labels).map(|_| ()),
+                false => Ok(()),
+            }
+        });
+        self.measure_own(wanted, labels)
+    }
+
+    /// Measures communities together with rank 0, which has the results.
+    fn assist(&self, mut labels: Vec<VertexId>) -> Result<(), Failure> {
+        let flags = self.ranks.together(|comm| comm.broadcast("what is measured", 0, &[0_u8; 3]));
+        let flags = flags.unwrap_or_default();
+        let has = |at: usize| flags.get(at).is_some_and(|&flag| flag > 0);
+        let wanted = Wanted { summary: has(0), figures: has(1), is_relabelled: has(2) };
+        if wanted.is_relabelled {
+            let sent = self.ranks.together(|comm| comm.broadcast("labels", 0, &labels));
+            labels = sent.unwrap_or(labels);
+        }
+        self.measure_own(wanted, &labels).map(|_| ())
+    }
+
+    /// Measures communities by the lists of this process.
+    fn measure_own(&self, wanted: Wanted, labels: &[VertexId]) -> Result<Measured, Failure> {
+        let mut measured = Measured::default();
+        if wanted.summary {
+            self.console.stage("measuring modularity");
+            let summary = match self.ranks.comm() {
+                None => Summary::of(self.graph, labels),
+                Some(comm) => {
+                    let mut comm = comm.lock().unwrap_or_else(PoisonError::into_inner);
+                    Summary::of_ranks(self.graph, labels, self.own.clone(), &mut comm)
+                }
+            };
+            measured.summary = Some(summary.map_err(|error| match error {
+                QualityError::Ranks(error) => RunError::Ranks(error).into(),
+                error => Failure::from(error),
+            })?);
+        }
+        if wanted.figures {
+            measured.shape = Some(self.shape());
+            let peak = [peak_memory().unwrap_or(0)];
+            let peaks = self.ranks.together(|comm| comm.all_gather("peak memory", &peak));
+            measured.peak_memory = peaks.map(|peaks| peaks.all().collect()).unwrap_or_default();
+        }
+        Ok(measured)
     }
 
     /// Merges small communities into neighbours or leaves them out.

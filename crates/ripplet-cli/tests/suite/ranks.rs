@@ -12,6 +12,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 /// An installed MPI.
+#[derive(Clone)]
 struct Installed {
     folder: PathBuf,
     is_open_mpi: bool,
@@ -126,6 +127,135 @@ fn the_bytes_are_those_of_one_process() {
             assert!(said.error.contains(last), "{said:?}");
             assert_eq!(said.error.matches("communities, median size").count(), 1, "{said:?}");
         }
+    }
+}
+
+/// The figures of a run that do not depend on the number of ranks.
+const FIGURES: [&str; 8] = [
+    "changed",
+    "visited",
+    "edges_scanned",
+    "split",
+    "merged",
+    "modularity",
+    "communities",
+    "edges",
+];
+
+#[test]
+fn ranks_read_their_parts_of_an_rg() {
+    let sandbox = Sandbox::with([("ring.csv", &*ring())]);
+    // Vertices with names, a hub, and vertices that only have arcs that enter.
+    let rows = (0..900).map(|row| format!("n{},n{},{}\n", row * row % 97, row % 211, 1 + row % 4));
+    let hub = (0..100).map(|row| format!("n5,m{row},2\n"));
+    sandbox.write("names.csv", rows.chain(hub).collect::<String>());
+    sandbox.ok("convert ring.csv --weighted --keep-loops ring.rg");
+    sandbox.ok("convert names.csv --weighted --directed --no-header names.rg");
+    sandbox.ok("communities names.rg --iterations 1 -o start.csv --quiet");
+    let inputs = ["ring.rg", "names.rg", "names.rg --labels start.csv --min-size 2"];
+    for (mpi, input) in both().flat_map(|mpi| inputs.map(|input| (mpi.clone(), input))) {
+        if mpi.is_open_mpi && input != "names.rg" {
+            continue;
+        }
+        let run = format!("communities {input} --threads 1 --stats s.json -o");
+        sandbox.ok(&format!("{run} one.csv"));
+        let (expected, figures) = (sandbox.read("one.csv"), sandbox.json("s.json"));
+        let sizes = if mpi.is_open_mpi { &[2, 3][..] } else { &[1, 2, 3, 4, 7] };
+        for &ranks in sizes {
+            let said = mpi.run(&sandbox, ranks, &format!("{run} several.csv --ranks mpi"));
+            assert_eq!((said.code, &*said.out), (Some(0), ""), "{said:?}");
+            assert_eq!(sandbox.read("several.csv"), expected, "{input}, {ranks} ranks");
+            let found = sandbox.json("s.json");
+            for figure in FIGURES {
+                // With labels to begin with, communities do not merge.
+                let is_known = figures[figure] != serde_json::Value::Null;
+                assert!(is_known || (figure == "merged" && input.contains("--labels")), "{figure}");
+                assert_eq!(found[figure], figures[figure], "{figure}, {input}, {ranks} ranks");
+            }
+            assert_eq!(found["ranks"]["graph"], "parts");
+            assert!(!said.error.contains("the whole graph"), "{said:?}");
+        }
+    }
+}
+
+#[test]
+fn what_needs_the_whole_graph_reads_it_and_says_so() {
+    let Some(mpi) = mpich() else { return };
+    let sandbox = Sandbox::with([("g.csv", &*ring()), ("seeds.csv", "0,x\n50,y\n")]);
+    sandbox.ok("convert g.csv --weighted g.rg");
+    for (options, reason) in [
+        ("g.csv --weighted", "only an .rg is read in parts"),
+        ("g.rg --names hub", "--names hub needs all of it"),
+        ("g.rg --min-size 8 --join-small", "--join-small needs all of it"),
+        ("g.rg --storage compressed", "--storage compressed needs all of it"),
+        ("g.rg --to graphml", "writing a graph needs all of it"),
+        ("g.rg --program seeded --seeds seeds.csv", "--program seeded needs all of it"),
+    ] {
+        let run = format!("communities {options} --stats s.json -o");
+        sandbox.ok(&format!("{run} one.tsv"));
+        let said = mpi.run(&sandbox, 2, &format!("{run} two.tsv"));
+        assert_eq!(said.code, Some(0), "{said:?}");
+        assert_eq!(sandbox.read("two.tsv"), sandbox.read("one.tsv"), "{options}");
+        assert_eq!(
+            said.error.matches("each rank reads the whole graph of g.").count(),
+            1,
+            "{said:?}"
+        );
+        assert!(said.error.contains(reason), "{said:?}");
+        assert_eq!(sandbox.json("s.json")["ranks"]["graph"], "whole");
+    }
+}
+
+#[test]
+fn parts_of_files_that_differ_or_are_damaged_are_refused() {
+    let Some(mpi) = mpich() else { return };
+    let sandbox = Sandbox::with([("g.csv", &*ring())]);
+    sandbox.ok("convert g.csv --weighted g.rg");
+    let good = fs::read(sandbox.path("g.rg")).unwrap();
+    for (folder, seed) in [("a", 1), ("b", 2)] {
+        fs::create_dir(sandbox.path(folder)).unwrap();
+        // The number of vertices is the same.
+        sandbox
+            .ok(&format!("generate rmat --scale 8 --edge-factor 4 --seed {seed} -o {folder}/e.rg"));
+    }
+    let run = "communities e.rg -o o.csv";
+    let said = mpi.run_each(&sandbox, &[("a", run), ("b", run)]);
+    one_error(&said, 2, &["rank 1 has another graph, version or options"]);
+    for at in [9, 100, good.len() / 2, good.len() - 3] {
+        let mut bad = good.clone();
+        bad[at] ^= 0x10;
+        sandbox.write("bad.rg", &bad);
+        let said = mpi.run(&sandbox, 2, "communities bad.rg -o o.csv");
+        one_error(&said, 2, &["bad.rg", "byte "]);
+    }
+    let said = mpi.run(&sandbox, 2, "communities g.rg --undirected --directed -o o.csv");
+    one_error(&said, 2, &["--directed"]);
+    let said = mpi.run(&sandbox, 2, "communities g.rg --directed -o o.csv");
+    one_error(&said, 2, &["this graph was stored undirected"]);
+    assert!(!sandbox.path("o.csv").exists());
+}
+
+/// The size of a file must be large against what a process takes anyway, so that the test takes a second.
+#[test]
+fn a_rank_has_its_share_of_the_lists_in_memory() {
+    let Some(mpi) = mpich() else { return };
+    let sandbox = Sandbox::new();
+    sandbox.ok("generate rmat --scale 14 --edge-factor 256 -o g.rg --quiet");
+    let bytes = fs::metadata(sandbox.path("g.rg")).unwrap().len();
+    assert!(bytes > 12 << 20, "{bytes}");
+    let peak = |options: &str| -> Vec<u64> {
+        let run = "communities g.rg --iterations 1 --merge off -o o.csv --threads 1 --stats s.json";
+        let said = mpi.run(&sandbox, 4, &format!("{run} {options}"));
+        assert_eq!(said.code, Some(0), "{said:?}");
+        let stats = sandbox.json("s.json");
+        let peaks = stats["ranks"]["peak_memory"].as_array().unwrap();
+        peaks.iter().map(|peak| peak.as_u64().unwrap()).collect()
+    };
+    let (whole, parts) = (peak("--names hub"), peak(""));
+    assert_eq!((whole.len(), parts.len()), (4, 4));
+    for (whole, parts) in whole.iter().zip(&parts) {
+        // A quarter of the lists, and blocks of a mebibyte at its ends: some half of the file less.
+        assert!(parts + bytes / 3 < *whole, "{parts} and {whole} of {bytes}");
     }
 }
 
@@ -531,6 +661,57 @@ mod deaths {
             assert!(error.matches("interrupted;").count() <= 1, "{error}");
             assert!(!error.contains("error: rank"), "{error}");
             assert_eq!(files(&sandbox), [""; 0], "{error}");
+        }
+    }
+
+    #[test]
+    fn ranks_go_on_with_what_one_process_began() {
+        let Some(mpi) = mpich() else { return };
+        let sandbox = Sandbox::with([("g.csv", &*ring())]);
+        sandbox.ok("convert g.csv --weighted g.rg");
+        sandbox.ok("communities g.rg -o expected.csv --stats expected.json");
+        // One process, and two ranks, are killed while they write, after they kept a checkpoint.
+        let begun = |folder: &str, ranks: usize| {
+            pipe(&sandbox, &format!("{folder}.csv"));
+            let run = format!(
+                "communities g.rg -o {folder}.csv --checkpoint {folder} --checkpoint-every 1 --threads 1"
+            );
+            let mut command = match ranks {
+                1 => sandbox.command(&run),
+                _ => {
+                    let mut launcher = mpi.launcher(&sandbox);
+                    launcher.args(["-n", &ranks.to_string(), env!("CARGO_BIN_EXE_ripplet")]);
+                    launcher.args(run.split_whitespace());
+                    launcher
+                }
+            };
+            command.stdout(Stdio::null()).stderr(Stdio::null());
+            let mut child = command.spawn().unwrap();
+            wait_for("checkpoint", || {
+                let kept = fs::read_dir(sandbox.path(folder)).ok()?.filter_map(Result::ok);
+                let is_kept = |name: PathBuf| name.extension().is_some_and(|e| e == "checkpoint");
+                kept.map(|entry| entry.path()).any(is_kept).then_some(())
+            });
+            child.kill().unwrap();
+            ended(&mut child);
+            wait_for("end of all", || (left(&sandbox) == 0).then_some(()));
+        };
+        for (folder, begin, end) in [("one", 1, 3), ("two", 2, 1)] {
+            begun(folder, begin);
+            let run =
+                format!("communities g.rg -o o.csv --checkpoint {folder} --resume --stats s.json");
+            let said = match end {
+                1 => sandbox.run(&run),
+                _ => mpi.run(&sandbox, end, &run),
+            };
+            assert_eq!(said.code, Some(0), "{said:?}");
+            assert!(said.error.contains("going on after round "), "{said:?}");
+            assert_eq!(sandbox.read("o.csv"), sandbox.read("expected.csv"), "{end} ranks");
+            let (found, expected) = (sandbox.json("s.json"), sandbox.json("expected.json"));
+            for figure in FIGURES {
+                assert_eq!(found[figure], expected[figure], "{figure}");
+            }
+            assert!(found["checkpoints"]["resumed_after"].as_u64() > Some(0), "{found}");
         }
     }
 

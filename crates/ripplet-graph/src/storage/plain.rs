@@ -316,6 +316,53 @@ impl Shard {
         }
         Ok(())
     }
+
+    /// Checks the lists of the vertices `own`, and reads nothing of others.
+    fn check_part(
+        &self,
+        shard: usize,
+        vertices: u32,
+        own: &Range<VertexId>,
+    ) -> Result<(), InvalidGraph> {
+        let begin = own.start.clamp(self.vertices.start, self.vertices.end);
+        let end = own.end.clamp(begin, self.vertices.end);
+        let locals = (begin - self.vertices.start) as usize..(end - self.vertices.start) as usize;
+        for list in self.lists() {
+            let arcs = list.neighbors.len() as u64;
+            let is_sized = list.offsets.len() == self.vertices.len() + 1;
+            if !is_sized || arcs > MAX_SHARD_ARCS {
+                return Err(InvalidGraph::Offsets { shard });
+            }
+            if list.weights.is_some_and(|w| w.len() != list.neighbors.len()) {
+                return Err(InvalidGraph::Columns { shard });
+            }
+            if locals.is_empty() {
+                continue;
+            }
+            let offsets = list.offsets.get(locals.start..=locals.end).unwrap_or_default();
+            let first = offsets.first().copied().map(u64::from);
+            let last = offsets.last().copied().map(u64::from);
+            let begins = locals.start > 0 || first == Some(0);
+            let ends = locals.end < self.vertices.len() || last == Some(arcs);
+            if !begins || !ends || last > Some(arcs) || !ascend(offsets) {
+                return Err(InvalidGraph::Offsets { shard });
+            }
+            let flaw = |local: usize| {
+                let neighbors = list.of(local);
+                match neighbors.iter().fold(false, |outside, &v| outside | (v >= vertices)) {
+                    true => Some(Flaw::Neighbor),
+                    false => (!neighbors.is_sorted()).then_some(Flaw::Order),
+                }
+            };
+            let flaws = locals.clone().into_par_iter().with_min_len(1 << 8).filter_map(flaw);
+            match flaws.find_first(|_| true) {
+                Some(Flaw::Neighbor) => return Err(InvalidGraph::Neighbor { shard }),
+                Some(Flaw::Order) => return Err(InvalidGraph::Order { shard }),
+                None => {}
+            }
+        }
+        Ok(())
+    }
 }
 
 impl Graph {
@@ -330,6 +377,36 @@ impl Graph {
         direction: Direction,
         scale: WeightScale,
         shards: Vec<Shard>,
+    ) -> Result<Graph, InvalidGraph> {
+        Graph::checked(ids, direction, scale, shards, Shard::check)
+    }
+
+    /// Creates a graph of which only the lists of the vertices `own` are checked, and nothing is read of others.
+    ///
+    /// For processes that share a graph, each with a part of it in memory. What reads another list may panic, or find
+    /// anything.
+    ///
+    /// Cost: one pass over these lists.
+    ///
+    /// # Errors
+    /// If the parts are inconsistent, as far as they are checked.
+    pub fn from_part(
+        ids: VertexIds,
+        direction: Direction,
+        scale: WeightScale,
+        shards: Vec<Shard>,
+        own: Range<VertexId>,
+    ) -> Result<Graph, InvalidGraph> {
+        let check = |shard: &Shard, index, vertices| shard.check_part(index, vertices, &own);
+        Graph::checked(ids, direction, scale, shards, check)
+    }
+
+    fn checked(
+        ids: VertexIds,
+        direction: Direction,
+        scale: WeightScale,
+        shards: Vec<Shard>,
+        check: impl Fn(&Shard, usize, u32) -> Result<(), InvalidGraph>,
     ) -> Result<Graph, InvalidGraph> {
         if !ids.is_valid() {
             return Err(InvalidGraph::Ids);
@@ -346,7 +423,7 @@ impl Graph {
             if shard.incoming.is_some() != directed || !even {
                 return Err(InvalidGraph::Columns { shard: index });
             }
-            shard.check(index, vertices)?;
+            check(shard, index, vertices)?;
         }
         if next != vertices {
             return Err(InvalidGraph::Range { shard: shards.len() });
@@ -568,6 +645,34 @@ mod tests {
                 assert_eq!(from_lists(&lists), refused, "list {v}, place {at}");
             }
         }
+    }
+
+    #[test]
+    fn of_a_part_only_its_own_lists_are_checked() {
+        let part = |offsets: &[u32], neighbors: &[u32], own: Range<u32>| {
+            let out = Adjacency::new(offsets.to_vec().into(), neighbors.to_vec().into(), None);
+            let ids = VertexIds::Consecutive { first: 0, count: 4 };
+            let (direction, scale) = (Direction::Undirected, WeightScale::ONE);
+            Graph::from_part(ids, direction, scale, vec![Shard::new(0..4, out, None)], own).err()
+        };
+        let offsets = InvalidGraph::Offsets { shard: 0 };
+        let whole = part(&[0, 1, 2, 3, 4], &[1, 0, 3, 2], 0..4);
+        assert_eq!(whole, None);
+        // Vertex 2 has a wrong list, then wrong offsets.
+        for own in [0..2, 3..4, 2..2] {
+            assert_eq!(part(&[0, 1, 2, 4, 5], &[1, 0, 3, 9, 2], own.clone()), None, "{own:?}");
+        }
+        let neighbor = Some(InvalidGraph::Neighbor { shard: 0 });
+        assert_eq!(part(&[0, 1, 2, 4, 5], &[1, 0, 3, 9, 2], 2..3), neighbor);
+        let order = Some(InvalidGraph::Order { shard: 0 });
+        assert_eq!(part(&[0, 1, 2, 4, 5], &[1, 0, 3, 1, 2], 1..3), order);
+        assert_eq!(part(&[0, 1, 2, 1, 4], &[1, 0, 3, 2], 0..2), None);
+        assert_eq!(part(&[0, 1, 2, 1, 4], &[1, 0, 3, 2], 1..3), Some(offsets.clone()));
+        // The first and the last list begin and end with the arcs.
+        assert_eq!(part(&[1, 1, 2, 3, 4], &[1, 0, 3, 2], 0..1), Some(offsets.clone()));
+        assert_eq!(part(&[0, 1, 2, 3, 3], &[1, 0, 3, 2], 3..4), Some(offsets.clone()));
+        assert_eq!(part(&[0, 1, 9, 3, 4], &[1, 0, 3, 2], 0..2), Some(offsets.clone()));
+        assert_eq!(part(&[0, 1, 2], &[1, 0], 0..1), Some(offsets));
     }
 
     proptest! {
