@@ -96,8 +96,12 @@ def test_what_is_not_exact_is_refused_with_a_reason() -> None:
         answer = backend.can_run(name, args, kwargs)
         assert isinstance(answer, str) and reason in answer, (name, answer)
     assert backend.can_run("pagerank", (graph,), {}) is True
-    assert "search" in backend.should_run("node_connected_component", (nx.path_graph(1000), 3), {})
-    assert backend.should_run("node_connected_component", (converted(graph), 3), {}) is True
+    large = nx.path_graph(1000)
+    for name in ("is_connected", "node_connected_component", "connected_components"):
+        assert "convert" in backend.should_run(name, (large, 3), {})
+        assert backend.should_run(name, (converted(large), 3), {}) is True
+    large.__networkx_cache__["backends"] = {"ripplet": {"key": converted(large)}}
+    assert backend.should_run("is_connected", (large,), {}) is True
     assert backend.can_run("triangles", (graph,), {}) is True
     assert "fewer than" in backend.should_run("triangles", (graph,), {})
     assert backend.should_run("triangles", (nx.path_graph(1000),), {}) is True

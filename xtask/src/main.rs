@@ -17,8 +17,9 @@ cargo xtask features [--quick]             checks that the library and the comma
 cargo xtask soak [--cases N] [--seconds N] [PART…]
                                            the weekly run, all or some of its parts: deny, features,
                                            fuzz (N seconds a target, default 60), networkx (NetworkX's
-                                           own tests with ripplet), miri, and properties (property
-                                           tests with N cases each, default 1000)
+                                           own tests with ripplet), miri, properties (property tests
+                                           with N cases each, default 1000), and python (the package's
+                                           tests, N cases of each that has random input)
 cargo xtask fuzz [--seconds N] [TARGET…]   fuzzes each reader for N seconds (default 180);
                                            needs `cargo install cargo-fuzz` and a nightly toolchain
 cargo xtask deny                           checks for known vulnerabilities, and for licences and

@@ -93,6 +93,16 @@ fn parts(cases: u64, seconds: u64) -> Vec<Part> {
         ),
         part("miri", "rustup toolchain install nightly --component miri,rust-src", Box::new(miri)),
         part("properties", "", Box::new(move || properties(cases))),
+        part(
+            "python",
+            PYTHON,
+            Box::new(move || {
+                python(
+                    "the_tests_of_the_python_package_pass",
+                    ("RIPPLET_FUZZ_CASES", &cases.to_string()),
+                )
+            }),
+        ),
     ]
 }
 

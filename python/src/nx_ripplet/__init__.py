@@ -25,7 +25,7 @@ FUNCTIONS = {
     "is_weakly_connected": "",
     "label_propagation_communities": "The same sets in the same order, in parallel.",
     "modularity": "",
-    "node_connected_component": "If the graph is converted already.",
+    "node_connected_component": "",
     "number_connected_components": "",
     "number_weakly_connected_components": "",
     "pagerank": "",

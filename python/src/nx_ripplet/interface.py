@@ -41,8 +41,8 @@ class Backend:
     def should_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | str:
         """Returns whether ripplet is faster, or the reason why not."""
         graph = args[0] if args else kwargs.get("G")
-        if name == "node_connected_component" and not _networkx.conversions(graph):
-            return "to convert the graph takes longer than one search"
+        if name in _networkx.CHEAP and not _networkx.conversions(graph):
+            return "to convert the graph takes as long as NetworkX's own run"
         if graph is not None and not isinstance(graph, BackendGraph) and len(graph) < _networkx.SMALL:
             return f"the graph has fewer than {_networkx.SMALL} nodes: to convert it takes as long as the run"
         return True

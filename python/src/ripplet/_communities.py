@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import operator
 import os
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -200,7 +201,17 @@ class Communities:
         return len(view(self._native.communities))
 
     def members(self, community: int) -> npt.NDArray[Any]:
-        """Returns the ids of the members of a community by its number from 0, ascending."""
+        """Returns the ids of the members of a community by its number from 0, ascending.
+
+        Raises
+        ------
+        OptionError, IndexError
+            If it is no whole number, or there is no such community.
+        """
+        try:
+            community = operator.index(community)
+        except TypeError:
+            raise OptionError(f"community: expected a whole number, not {community!r}") from None
         if not 0 <= community < len(self):
             raise IndexError(f"there are {len(self)} communities, and no number {community}")
         return self.ids[self._vertices(community)]
@@ -953,10 +964,18 @@ def initial_labels(of: Graph, labels: Any) -> npt.NDArray[np.uint32]:
         for id, label in labels.items():
             values[of.vertex(id)] = label
     else:
-        values = list(labels)
+        try:
+            values = list(labels)
+        except TypeError:
+            raise OptionError(
+                f"labels: expected communities, a dict, or a label for each vertex, not {type(labels).__name__}"
+            ) from None
         if len(values) != of.vertices:
             raise InputError(f"labels: {len(values)} for {of.vertices} vertices")
-    present = {value for value in values if value is not None}
+    try:
+        present = {value for value in values if value is not None}
+    except TypeError as error:
+        raise OptionError(f"labels: {error}: expected values that can be in a set") from None
     if all(value in of for value in present):
         # Labels are vertices, as in the command's output.
         vertex = {value: of.vertex(value) for value in present}

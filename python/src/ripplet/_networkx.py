@@ -599,6 +599,17 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     )
 }
 
+# Functions that NetworkX runs about as fast as a graph is converted: ripplet's are for graphs that are converted already.
+CHEAP = {
+    "connected_components",
+    "is_connected",
+    "is_weakly_connected",
+    "node_connected_component",
+    "number_connected_components",
+    "number_weakly_connected_components",
+    "weakly_connected_components",
+}
+
 SIGNATURES = {name: inspect.signature(function) for name, function in FUNCTIONS.items()}
 
 # Those for which repeated edges count.
