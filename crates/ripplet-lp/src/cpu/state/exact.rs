@@ -23,9 +23,12 @@ impl<P: Hints> LpState<'_, P> {
         let vertex = self.vertex(v, context);
         let degree = adjacency.degree();
         if (1..=few::MOST as u64).contains(&degree) && !self.program.carries() {
-            let few = match degree as usize <= few::MOST / 2 {
-                true => self.choose_of_few::<{ few::MOST / 2 }>(vertex, adjacency, scratch),
-                false => self.choose_of_few::<{ few::MOST }>(vertex, adjacency, scratch),
+            const HALF: usize = few::MOST / 2;
+            const QUARTER: usize = few::MOST / 4;
+            let few = match (degree as usize).div_ceil(QUARTER) {
+                1 => self.choose_of_few::<QUARTER>(vertex, adjacency, scratch),
+                2 => self.choose_of_few::<HALF>(vertex, adjacency, scratch),
+                _ => self.choose_of_few::<{ few::MOST }>(vertex, adjacency, scratch),
             };
             if let Some(choice) = few {
                 return choice;
@@ -224,6 +227,13 @@ impl<P: Hints> LpState<'_, P> {
 #[inline(always)]
 fn fill_from<const N: usize>(first: usize, lanes: &mut [u32; N], values: &[u32]) {
     let Some(last) = values.len().checked_sub(1) else { return };
+    if first == 0 {
+        // The only list of a vertex of an undirected graph.
+        return lanes
+            .iter_mut()
+            .enumerate()
+            .for_each(|(index, lane)| *lane = values[index.min(last)]);
+    }
     for (index, lane) in lanes.iter_mut().enumerate() {
         let value = values[index.saturating_sub(first).min(last)];
         *lane = if index >= first { value } else { *lane };
