@@ -58,6 +58,8 @@ CASES: list[tuple[Any, dict[str, Any], type[Exception], str]] = [
     ([(1, 2), (3,)], {}, ValueError, "pairs"),
     (np.zeros((3, 4)), {}, ValueError, "shape"),
     (np.array([[0.5], [1.0]]), {}, TypeError, "integers"),
+    (np.array([["0"], ["1"]]), {}, TypeError, "integers"),
+    ([(1, 2)], {"vertices": 2.0}, TypeError, "vertices"),
     (3, {}, TypeError, "int"),
     (None, {}, TypeError, "NoneType"),
     ([(1, 2)], {"storage": "small"}, ValueError, "storage"),
@@ -148,3 +150,9 @@ def test_empty_tables_are_refused_and_empty_numbers_are_not() -> None:
         rp.graph([], [])
     assert rp.graph(np.zeros((2, 0), dtype=int), vertices=3).vertices == 3
     assert rp.communities(rp.graph(np.zeros((2, 0), dtype=int))).sets() == []
+
+
+@pytest.mark.parametrize("seeds", [{1: (2,)}, {1: (2, "much")}, {1: 2.5}, [(1, 2)], 3, [[1]]], ids=str)
+def test_seeds_that_are_none(seeds: Any) -> None:
+    with pytest.raises(rp.RippletError):
+        rp.seeded([(1, 2), (2, 3)], seeds)

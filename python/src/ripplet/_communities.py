@@ -797,12 +797,19 @@ def seeded(
     ('bad', None)
     """
     of = data if isinstance(data, Graph) else graph(data, threads=threads)
-    rows = dict(seeds) if isinstance(seeds, Mapping) else {id: id for id in seeds}
+    try:
+        rows = dict(seeds) if isinstance(seeds, Mapping) else {id: (id, 1.0) for id in seeds}
+    except TypeError as error:
+        raise OptionError(f"seeds: expected a dict, or ids: {error}") from None
     vertices: list[int] = []
     names: list[Any] = []
     strengths: list[float] = []
     for id, value in rows.items():
-        name, strength = value if isinstance(value, tuple) else (value, 1.0)
+        try:
+            name, strength = value if isinstance(value, tuple) else (value, 1.0)
+            strength = float(strength)
+        except (TypeError, ValueError):
+            raise InputError(f"seeds: expected a cluster, or a pair of it and a strength, not {value!r}") from None
         if id not in of and skip_unknown_seeds:
             continue
         vertices.append(of.vertex(id))

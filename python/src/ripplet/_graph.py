@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import os
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any, SupportsIndex, TypeAlias, cast
@@ -334,7 +335,10 @@ class _Source:
         file: dict[str, Any],
     ) -> None:
         self.data, self.arrays, self.weight = data, arrays, weight
-        self.vertices = None if vertices is None else vertices.__index__()
+        try:
+            self.vertices = None if vertices is None else operator.index(vertices)
+        except TypeError:
+            raise OptionError(f"vertices: expected a whole number, not {vertices!r}") from None
         self.build, self.table, self.file = build, table, file
 
     def graph(self) -> Graph:
@@ -480,6 +484,8 @@ class _Source:
             raise InputError(f"an edge_index has the shape (2, edges), not {index.shape}: transpose it")
         u, v = column(index[0], "source"), column(index[1], "target")
         if self.vertices is None:
+            if index.size and index.dtype.kind not in "iu":
+                raise OptionError(f"an edge_index has integers, and not {index.dtype}")
             self.vertices = int(index.max()) + 1 if index.size else 0
         return self.of_ends(u, v, None)
 
