@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -176,7 +176,7 @@ def fast_label_propagation_communities(G: BackendGraph, *, weight: Any = None, s
     return propagated(G, True, weight, seed)
 
 
-def community_sums(G: BackendGraph, communities: list[Any], by_weight: bool) -> Any:
+def community_sums(G: BackendGraph, communities: Sequence[Any], by_weight: bool) -> Any:
     """Returns the weights of the edges inside of communities, their degrees out and in, and the sum of all degrees.
 
     ``None`` if the communities are no partition of the nodes.
