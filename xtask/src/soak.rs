@@ -78,6 +78,7 @@ fn parts(cases: u64, seconds: u64) -> Vec<Part> {
     let part = |name, needs, work: Box<dyn Fn() -> Result<(), String>>| Part { name, work, needs };
     vec![
         part("deny", "cargo install --locked cargo-deny, and a network", Box::new(deny)),
+        part("faults", "a C compiler", Box::new(faults)),
         part("features", "", Box::new(|| features::features(&[]))),
         part(
             "fuzz",
@@ -109,6 +110,13 @@ fn parts(cases: u64, seconds: u64) -> Vec<Part> {
 /// Checks for known vulnerabilities, licences and sources of all dependencies.
 pub fn deny() -> Result<(), String> {
     run(Command::new("cargo").args(["deny", "check"]))
+}
+
+/// Lets every call of small runs of the command fail in its turn.
+fn faults() -> Result<(), String> {
+    let mut cargo = Command::new("cargo");
+    cargo.args(["test", "--package", "ripplet-cli", "--test", "suite", "injected", "--"]);
+    run(cargo.arg("--include-ignored").env("RIPPLET_EVERY_CALL", "1"))
 }
 
 /// Runs unit tests of `unsafe` code under Miri, with few cases of each property.

@@ -1,12 +1,15 @@
 /* Fails one call of the C library in its turn, for processes that are started with this in LD_PRELOAD.
  *
  * FAULT names the call and how it fails, FAULT_AT which call it is, from 1; calls are counted from when the
- * process has installed its handler of SIGABRT on. FAULT_COUNT names a file that gets the number of calls at
- * the end. */
+ * process has installed its handler of SIGABRT on. FAULT_COUNT names a file that gets, at the end, a line for
+ * each stack of callers, as what is called in a loop has one: its hash, and the numbers of its first and its last
+ * call; and the number of all calls. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
+#include <execinfo.h>
 #include <fcntl.h>
+#include <link.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -33,6 +36,26 @@ static const char *count_to;
 static atomic_long calls;
 static atomic_int started;
 
+/* The stacks of callers that were seen, by their hashes: a table with open addressing. */
+enum { STACKS = 1 << 16, FRAMES = 128 };
+static struct { unsigned long hash; long first, last; } stacks[STACKS];
+static long stack_count;
+static pthread_mutex_t stacks_lock = PTHREAD_MUTEX_INITIALIZER;
+static _Thread_local int counting;
+/* Where the command's own code is: elsewhere in each process. */
+static unsigned long code_begin, code_end;
+
+static int find_code(struct dl_phdr_info *object, size_t size, void *unused) {
+  (void)size, (void)unused;
+  code_begin = object->dlpi_addr;
+  for (int i = 0; i < object->dlpi_phnum; i++) {
+    const ElfW(Phdr) *part = object->dlpi_phdr + i;
+    unsigned long end = code_begin + part->p_vaddr + part->p_memsz;
+    if (part->p_type == PT_LOAD && end > code_end) code_end = end;
+  }
+  return 1; /* The first object is the command. */
+}
+
 __attribute__((constructor)) static void begin(void) {
   static const struct { const char *name; enum call call; enum way way; int stays; } FAULTS[] = {
     {"alloc", ALLOC, REFUSED, 0},     {"alloc-on", ALLOC, REFUSED, 1},
@@ -46,6 +69,7 @@ __attribute__((constructor)) static void begin(void) {
   const char *fault = getenv("FAULT"), *place = getenv("FAULT_AT");
   count_to = getenv("FAULT_COUNT");
   at = place ? atol(place) : 0;
+  if (count_to) dl_iterate_phdr(find_code, NULL);
   for (size_t i = 0; fault && i < sizeof FAULTS / sizeof *FAULTS; i++)
     if (!strcmp(fault, FAULTS[i].name))
       call = FAULTS[i].call, way = FAULTS[i].way, stays = FAULTS[i].stays;
@@ -53,16 +77,46 @@ __attribute__((constructor)) static void begin(void) {
 
 __attribute__((destructor)) static void end(void) {
   if (!count_to) return;
-  char text[32];
-  int length = snprintf(text, sizeof text, "%ld", atomic_load(&calls));
   int file = syscall(SYS_openat, AT_FDCWD, count_to, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-  if (file >= 0) syscall(SYS_write, file, text, length);
+  if (file < 0) return;
+  char text[80];
+  for (size_t i = 0; i < STACKS; i++) {
+    if (!stacks[i].hash) continue;
+    int length = snprintf(text, sizeof text, "%lu %ld %ld\n", stacks[i].hash, stacks[i].first, stacks[i].last);
+    syscall(SYS_write, file, text, length);
+  }
+  int length = snprintf(text, sizeof text, "%ld\n", atomic_load(&calls));
+  syscall(SYS_write, file, text, length);
+}
+
+/* Notes the command's functions that led to this call. What noting itself calls is not noted. */
+static void note(long number) {
+  void *frames[FRAMES];
+  counting = 1;
+  int depth = backtrace(frames, FRAMES);
+  counting = 0;
+  unsigned long hash = 14695981039346656037u;
+  for (int i = 0; i < depth; i++) {
+    unsigned long address = (unsigned long)frames[i];
+    if (address >= code_begin && address < code_end) hash = (hash ^ (address - code_begin)) * 1099511628211u;
+  }
+  hash += !hash;
+  pthread_mutex_lock(&stacks_lock);
+  size_t place = (hash >> 32) % STACKS;
+  while (stacks[place].hash && stacks[place].hash != hash) place = (place + 1) % STACKS;
+  if (!stacks[place].hash) {
+    if (++stack_count == STACKS) abort();
+    stacks[place].hash = hash, stacks[place].first = number;
+  }
+  stacks[place].last = number;
+  pthread_mutex_unlock(&stacks_lock);
 }
 
 /* Whether this call fails. */
 static int hit(enum call which) {
-  if (which != call || !atomic_load(&started)) return 0;
+  if (which != call || !atomic_load(&started) || counting) return 0;
   long number = atomic_fetch_add(&calls, 1) + 1;
+  if (count_to) note(number);
   return at && (stays ? number >= at : number == at);
 }
 

@@ -330,7 +330,7 @@ impl RunFolder {
         let listed = UnfinishedPaths::list(paths.collect()).map_err(at(&unfinished))?;
         let finished = self.window(record);
         fs::create_dir(&unfinished).map_err(at(&unfinished))?;
-        let begun = BegunWindow(&unfinished);
+        let begun = BegunWindow { folder: &unfinished, listed: &listed };
         write(&unfinished)?;
         kept.write(&unfinished)?;
         write_json(&unfinished.join(WINDOW), record)?;
@@ -396,11 +396,16 @@ impl Drop for RunFolder {
 
 /// Temporary folder of a window. Dropping it removes the folder, also if a table's writer panics because
 /// memory allocation fails.
-struct BegunWindow<'p>(&'p Path);
+struct BegunWindow<'w> {
+    folder: &'w Path,
+    listed: &'w UnfinishedPaths,
+}
 
 impl Drop for BegunWindow<'_> {
     fn drop(&mut self) {
-        remove_unfinished(self.0);
+        // Removing a folder with its contents takes memory, which may be what was refused.
+        self.listed.remove();
+        remove_unfinished(self.folder);
     }
 }
 

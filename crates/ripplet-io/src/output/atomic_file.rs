@@ -43,11 +43,15 @@ pub fn remove_unfinished() -> OutputsStopped {
 /// Removes the listed files, last first.
 fn remove_all(unfinished: &mut Vec<PathBuf>) {
     while let Some(path) = unfinished.pop() {
-        // Errors cannot be reported here. The file may be gone already, or the folder contain another
-        // program's files.
-        if fs::remove_file(&path).is_err() {
-            let _ = fs::remove_dir(&path);
-        }
+        remove_one(&path);
+    }
+}
+
+/// Removes a file or an empty folder. Errors cannot be reported here: the file may be gone already, or the folder
+/// contain another program's files.
+fn remove_one(path: &Path) {
+    if fs::remove_file(path).is_err() {
+        let _ = fs::remove_dir(path);
     }
 }
 
@@ -82,6 +86,12 @@ impl UnfinishedPaths {
         unfinished.try_reserve(listed.len()).map_err(|_| ErrorKind::OutOfMemory)?;
         unfinished.extend(listed);
         Ok(UnfinishedPaths(paths))
+    }
+
+    /// Removes what exists of them, last first. No memory is allocated for paths of usual length, so this also works
+    /// where allocation has just failed.
+    pub fn remove(&self) {
+        self.0.iter().rev().for_each(|path| remove_one(path));
     }
 }
 
