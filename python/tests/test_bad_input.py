@@ -64,6 +64,7 @@ CASES: list[tuple[Any, dict[str, Any], type[Exception], str]] = [
     (None, {}, TypeError, "NoneType"),
     ([(1, 2)], {"storage": "small"}, ValueError, "storage"),
     ([(1, 2)], {"threads": 0}, ValueError, "threads"),
+    ([(1, 2)], {"threads": 4097}, ValueError, "threads: expected at most 4096"),
     ([(1, 2)], {"threads": "all"}, TypeError, "threads"),
     ([(1, 2)], {"vertices": 2}, ValueError, "from 0 to 1"),
     ([(1, 2)], {"format": "csv"}, TypeError, "format"),

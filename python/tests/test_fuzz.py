@@ -153,7 +153,7 @@ def options(draw: Any, function: Callable[..., Any], without: tuple[str, ...] = 
     ]
     chosen = draw(st.lists(st.sampled_from([*names, *sorted(set(names) & set(FITTING))]), max_size=2)) if names else []
     usual = st.one_of(st.integers(0, 4), st.floats(0, 2), st.booleans())
-    # As many threads as are asked for are started, up to 65,535: too many for a test.
+    # As many threads as are asked for are started, up to 4096: too many for a test.
     fits = {name: name == "threads" or draw(st.integers(0, 4)) != 3 for name in chosen}
     drawn = {name: draw(FITTING.get(name, usual) if fits[name] else ANYTHING) for name in chosen}
     return drawn if draw(st.integers(0, 19)) != 11 else {**drawn, "no_such_option": 1}

@@ -108,7 +108,7 @@ pub fn fraud_run(
     let resume = options.flag("resume")?;
     let device = device_of(&options)?;
     let memory = options.count("device_memory", 1)?;
-    let threads = options.count32("threads", 1)?.map(|threads| threads as usize);
+    let threads = options.threads()?;
     options.start()?.run(py, move |watch| {
         let opened = device.open_one(memory).map_err(|e| Failure::new(Class::Device, e))?;
         let (executor, fallback) = opened.start(threads)?;
@@ -178,7 +178,7 @@ pub fn fraud_evaluate(
     };
     let device = device_of(&options)?;
     let memory = options.count("device_memory", 1)?;
-    let threads = options.count32("threads", 1)?.map(|threads| threads as usize);
+    let threads = options.threads()?;
     options.start()?.run(py, move |watch| {
         let opened = device.open_one(memory).map_err(|e| Failure::new(Class::Device, e))?;
         let (executor, fallback) = opened.start(threads)?;

@@ -7,6 +7,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict};
 use std::str::FromStr;
 
+/// More than any host has cores; each costs memory, and starting many thousands takes minutes.
+const MOST_THREADS: usize = 4096;
+
 /// Options by name; those that are absent or `None` have their defaults.
 pub struct Options<'py>(pub Bound<'py, PyDict>);
 
@@ -90,9 +93,20 @@ impl<'py> Options<'py> {
         Ok(self.text(name)?.map(parse).transpose()?)
     }
 
+    /// Returns the number of threads; no more than the command takes.
+    pub fn threads(&self) -> PyResult<Option<usize>> {
+        let few = |threads: u64| match usize::try_from(threads) {
+            Ok(threads) if threads <= MOST_THREADS => Ok(threads),
+            _ => Err(Failure::input(format!(
+                "threads: expected at most {MOST_THREADS}, not {threads}"
+            ))),
+        };
+        Ok(self.count("threads", 1)?.map(few).transpose()?)
+    }
+
     /// Returns how a run starts.
     pub fn start(&self) -> PyResult<Start> {
-        let threads = self.count32("threads", 1)?.map(|threads| threads as usize);
+        let threads = self.threads()?;
         Ok(Start { threads, progress: self.any("progress")?.map(Bound::unbind) })
     }
 }

@@ -129,7 +129,7 @@ impl Swarm {
         let choices = Choices::of(&options)?;
         let (program, settings) = choices.of_each_graph()?;
         let source = self.0.clone();
-        let threads = options.count32("threads", 1)?.map(|threads| threads as usize);
+        let threads = options.threads()?;
         options.start()?.wait(py, move |watch| {
             watch.stage("running");
             let pool = CpuExecutor::new(threads)?;
