@@ -23,7 +23,7 @@ use clap::{Args, ValueEnum};
 use ripplet::Observer;
 use ripplet::graph::{GraphView, VertexId};
 use ripplet::io::write::remove_unfinished;
-use ripplet::lp::engine::{Loads, Parts};
+use ripplet::lp::engine::Parts;
 use ripplet::lp::{Checkpoint, Keeper, Round, RoundObserver, RunError, share_checkpoint};
 use ripplet::ranks::{Comm, CommError, Launch, SharedComm, Traffic};
 use std::fmt;
@@ -40,8 +40,6 @@ use std::time::Duration;
 const FIRST_REPORT: Duration = Duration::from_secs(1);
 /// The time that the last lines of a rank have before another one's end makes the launcher end all.
 const LAST_LINES: Duration = Duration::from_millis(200);
-/// Vertices of a word of the active set, which belongs to one rank.
-const GRAIN: u32 = 64;
 /// The default of `--rank-deadline`, in seconds.
 const DEADLINE: u32 = 60;
 
@@ -214,7 +212,7 @@ impl Ranks {
         let Some(connected) = &self.connected else { return 0..graph.vertices() };
         let parts = match parts {
             Some(parts) => parts.clone(),
-            None => Loads::of(graph, GRAIN).part(&vec![1.0; connected.size]),
+            None => Parts::of_ranks(graph, connected.size),
         };
         if connected.rank < parts.ranks() { parts.of(connected.rank) } else { 0..0 }
     }

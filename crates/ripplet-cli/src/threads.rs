@@ -3,9 +3,7 @@
 use crate::failure::Failure;
 use clap::Args;
 use rayon::ThreadPoolBuilder;
-
-/// More than any host has cores; each costs memory, and starting many thousands takes minutes.
-const MOST_THREADS: i64 = 4096;
+use ripplet::lp::cpu::MOST_THREADS;
 
 /// The variable of the number of threads if `--threads` is not given.
 const VARIABLE: &str = "RAYON_NUM_THREADS";
@@ -15,7 +13,7 @@ const VARIABLE: &str = "RAYON_NUM_THREADS";
 #[command(next_help_heading = "Running")]
 pub struct ThreadArguments {
     /// Threads to use [default: all cores].
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=MOST_THREADS))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=MOST_THREADS.into()))]
     threads: Option<u16>,
 }
 
@@ -31,8 +29,8 @@ impl ThreadArguments {
         if self.is_given() {
             return self;
         }
-        let most = u16::try_from(MOST_THREADS).unwrap_or(u16::MAX);
-        ThreadArguments { threads: Some(u16::try_from(threads).unwrap_or(most).min(most)) }
+        let threads = u16::try_from(threads).unwrap_or(MOST_THREADS).min(MOST_THREADS);
+        ThreadArguments { threads: Some(threads) }
     }
 
     /// Returns whether the user chose a number.

@@ -162,6 +162,9 @@ pub struct Parts {
     bounds: Vec<VertexId>,
 }
 
+/// Vertices of a word of the active set; a word belongs to one rank.
+pub(crate) const WORD: u32 = 64;
+
 /// Prefix sums of the work of vertices, per block of `grain` vertices: the graph can be partitioned
 /// again without another pass.
 #[derive(Clone, Debug)]
@@ -224,6 +227,11 @@ impl Loads {
 }
 
 impl Parts {
+    /// Returns the vertices of each of several ranks, which have equal work; a word of the active set belongs to one.
+    pub fn of_ranks(graph: GraphView<'_>, ranks: usize) -> Parts {
+        Loads::of(graph, WORD).part(&vec![1.0; ranks])
+    }
+
     /// Returns the partition with all vertices on one rank.
     pub fn whole(vertices: u32) -> Parts {
         Parts { bounds: vec![0, vertices] }

@@ -5,10 +5,8 @@ use crate::error::{Class, Failure};
 use crate::job::Start;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict};
+use ripplet::lp::cpu::MOST_THREADS;
 use std::str::FromStr;
-
-/// More than any host has cores; each costs memory, and starting many thousands takes minutes.
-const MOST_THREADS: usize = 4096;
 
 /// Options by name; those that are absent or `None` have their defaults.
 pub struct Options<'py>(pub Bound<'py, PyDict>);
@@ -95,8 +93,8 @@ impl<'py> Options<'py> {
 
     /// Returns the number of threads; no more than the command takes.
     pub fn threads(&self) -> PyResult<Option<usize>> {
-        let few = |threads: u64| match usize::try_from(threads) {
-            Ok(threads) if threads <= MOST_THREADS => Ok(threads),
+        let few = |threads: u64| match u16::try_from(threads) {
+            Ok(threads) if threads <= MOST_THREADS => Ok(threads.into()),
             _ => Err(Failure::input(format!(
                 "threads: expected at most {MOST_THREADS}, not {threads}"
             ))),

@@ -664,6 +664,24 @@ mod deaths {
         }
     }
 
+    /// Resumes a run with this number of ranks: it has the bytes and the figures of the run that was not interrupted,
+    /// `expected.csv` and `expected.json`.
+    fn goes_on(mpi: &Installed, sandbox: &Sandbox, ranks: usize, input: &str) {
+        let run = format!("communities {input} --resume -o o.csv --stats s.json");
+        let said = match ranks {
+            1 => sandbox.run(&run),
+            _ => mpi.run(sandbox, ranks, &run),
+        };
+        assert_eq!(said.code, Some(0), "{said:?}");
+        assert!(said.error.contains("going on after round "), "{said:?}");
+        assert_eq!(sandbox.read("o.csv"), sandbox.read("expected.csv"), "{ranks} ranks");
+        let (found, expected) = (sandbox.json("s.json"), sandbox.json("expected.json"));
+        for figure in FIGURES {
+            assert_eq!(found[figure], expected[figure], "{figure}");
+        }
+        assert!(found["checkpoints"]["resumed_after"].as_u64() > Some(0), "{found}");
+    }
+
     #[test]
     fn ranks_go_on_with_what_one_process_began() {
         let Some(mpi) = mpich() else { return };
@@ -698,20 +716,7 @@ mod deaths {
         };
         for (folder, begin, end) in [("one", 1, 3), ("two", 2, 1)] {
             begun(folder, begin);
-            let run =
-                format!("communities g.rg -o o.csv --checkpoint {folder} --resume --stats s.json");
-            let said = match end {
-                1 => sandbox.run(&run),
-                _ => mpi.run(&sandbox, end, &run),
-            };
-            assert_eq!(said.code, Some(0), "{said:?}");
-            assert!(said.error.contains("going on after round "), "{said:?}");
-            assert_eq!(sandbox.read("o.csv"), sandbox.read("expected.csv"), "{end} ranks");
-            let (found, expected) = (sandbox.json("s.json"), sandbox.json("expected.json"));
-            for figure in FIGURES {
-                assert_eq!(found[figure], expected[figure], "{figure}");
-            }
-            assert!(found["checkpoints"]["resumed_after"].as_u64() > Some(0), "{found}");
+            goes_on(&mpi, &sandbox, end, &format!("g.rg --checkpoint {folder}"));
         }
     }
 
@@ -738,20 +743,7 @@ mod deaths {
         for ranks in 1..=3 {
             let kept = format!("kept{ranks}");
             copy(&kept);
-            let run =
-                format!("communities g.csv -o o.csv --checkpoint {kept} --resume --stats s.json");
-            let said = match ranks {
-                1 => sandbox.run(&run),
-                _ => mpi.run(&sandbox, ranks, &run),
-            };
-            assert_eq!(said.code, Some(0), "{said:?}");
-            assert!(said.error.contains("going on after round "), "{said:?}");
-            assert_eq!(sandbox.read("o.csv"), sandbox.read("expected.csv"), "{ranks} ranks");
-            let (found, expected) = (sandbox.json("s.json"), sandbox.json("expected.json"));
-            for figure in ["changed", "visited", "edges_scanned", "modularity"] {
-                assert_eq!(found[figure], expected[figure], "{figure}");
-            }
-            assert!(found["checkpoints"]["resumed_after"].as_u64() > Some(0), "{found}");
+            goes_on(&mpi, &sandbox, ranks, &format!("g.csv --checkpoint {kept}"));
             // What was written removes the checkpoints.
             assert!(fs::read_dir(sandbox.path(&kept)).map_or(0, Iterator::count) == 0);
         }

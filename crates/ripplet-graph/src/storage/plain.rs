@@ -196,6 +196,15 @@ enum Flaw {
     Order,
 }
 
+impl Flaw {
+    fn of_shard(self, shard: usize) -> InvalidGraph {
+        match self {
+            Flaw::Neighbor => InvalidGraph::Neighbor { shard },
+            Flaw::Order => InvalidGraph::Order { shard },
+        }
+    }
+}
+
 /// Returns whether offsets ascend.
 fn ascend(offsets: &[u32]) -> bool {
     const OFFSETS: usize = 1 << 16;
@@ -305,10 +314,8 @@ impl Shard {
             if !ends || many || !ascend(list.offsets) {
                 return Err(InvalidGraph::Offsets { shard });
             }
-            match list.first_flaw(vertices) {
-                Some(Flaw::Neighbor) => return Err(InvalidGraph::Neighbor { shard }),
-                Some(Flaw::Order) => return Err(InvalidGraph::Order { shard }),
-                None => {}
+            if let Some(flaw) = list.first_flaw(vertices) {
+                return Err(flaw.of_shard(shard));
             }
             if list.weights.is_some_and(|w| w.len() != list.neighbors.len()) {
                 return Err(InvalidGraph::Columns { shard });
@@ -355,10 +362,8 @@ impl Shard {
                 }
             };
             let flaws = locals.clone().into_par_iter().with_min_len(1 << 8).filter_map(flaw);
-            match flaws.find_first(|_| true) {
-                Some(Flaw::Neighbor) => return Err(InvalidGraph::Neighbor { shard }),
-                Some(Flaw::Order) => return Err(InvalidGraph::Order { shard }),
-                None => {}
+            if let Some(flaw) = flaws.find_first(|_| true) {
+                return Err(flaw.of_shard(shard));
             }
         }
         Ok(())

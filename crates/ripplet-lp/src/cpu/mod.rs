@@ -36,6 +36,10 @@ use std::ops::Range;
 use synchronous::SyncRounds;
 use thiserror::Error;
 
+/// The most threads that a user may ask for: more than any host has cores; each costs memory, and starting many
+/// thousands takes minutes.
+pub const MOST_THREADS: u16 = 4096;
+
 /// Runs label propagation on a pool of threads.
 #[derive(Debug)]
 pub struct CpuExecutor {

@@ -14,7 +14,7 @@
 mod finishing;
 
 use crate::cpu::CpuExecutor;
-use crate::ranks::{CpuRank, Exchange, Loads, Parts, Rank, RankStart, Update, run_phase};
+use crate::ranks::{CpuRank, Exchange, Parts, Rank, RankStart, Update, WORD, run_phase};
 use crate::rounds::{Finished, Rounds, run_rounds};
 use crate::schedules::largest_phase;
 use crate::volume::VolumeUnit;
@@ -31,9 +31,6 @@ use std::borrow::Cow;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-
-/// Vertices of a word of the active set; a word belongs to one rank.
-const WORD: u32 = 64;
 
 /// Executor on a rank of several, which call it at the same time with the same graph and settings.
 ///
@@ -68,11 +65,16 @@ impl RankExecutor {
     /// Sets the vertices of each rank. Each rank's graph then needs the lists of its own vertices alone; of others, it
     /// may have any lists.
     ///
-    /// Bounds must be multiples of 64 or the number of vertices, which [`Loads`] with a grain of 64 gives. Hooks must not
+    /// Bounds must be multiples of 64 or the number of vertices, which [`Parts::of_ranks`] gives. Hooks must not
     /// read the degrees of neighbours. Whether the ranks have parts of the same graph is for the caller to compare.
     #[must_use]
     pub fn with_parts(self, parts: Parts) -> RankExecutor {
         RankExecutor { parts: Some(parts), ..self }
+    }
+
+    /// Returns the vertices of each rank, if they were set.
+    pub fn parts(&self) -> Option<&Parts> {
+        self.parts.as_ref()
     }
 
     /// Returns what this rank has sent and received.
@@ -101,7 +103,7 @@ impl RankExecutor {
         drop(comm);
         let parts = match &self.parts {
             Some(parts) => parts.clone(),
-            None => Loads::of(graph, WORD).part(&vec![1.0; size]),
+            None => Parts::of_ranks(graph, size),
         };
         self.check_alike(graph, &info, settings, &parts)?;
         let planned = self.plan(graph, program, settings).algorithm_host();

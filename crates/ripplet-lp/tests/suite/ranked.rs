@@ -6,7 +6,7 @@ use ripplet_graph::{
     SelfLoops, Shard, VertexIds,
 };
 use ripplet_lp::cpu::CpuExecutor;
-use ripplet_lp::engine::Loads;
+use ripplet_lp::engine::Parts;
 use ripplet_lp::programs::{Cdlp, Gamma, Llp, Lpa, Slpa};
 use ripplet_lp::quality::Summary;
 use ripplet_lp::refine::MergeShare;
@@ -175,7 +175,7 @@ fn a_rank_needs_no_other_s_lists() {
                 merges += expected.merged.unwrap_or(0);
                 let sizes: &[usize] = if settings.keep_disconnected { &[3] } else { &[1, 2, 4, 7] };
                 for &size in sizes {
-                    let parts = Loads::of(graph.into(), 64).part(&vec![1.0; size]);
+                    let parts = Parts::of_ranks(graph.into(), size);
                     let found = Threads::run(size, SOON, |mut comm| {
                         let own = parts.of(comm.rank());
                         let part = part_of(graph, &own);

@@ -17,8 +17,6 @@ pub(super) struct OfRank {
     executor: RankExecutor,
     cpu: Arc<CpuExecutor>,
     comm: SharedComm,
-    /// The vertices of each rank, if the graph has the lists of this rank's alone.
-    parts: Option<Parts>,
 }
 
 impl AnyExecutor {
@@ -32,7 +30,7 @@ impl AnyExecutor {
     pub fn of_rank(threads: Option<usize>, comm: SharedComm) -> Result<AnyExecutor, ThreadError> {
         let cpu = Arc::new(CpuExecutor::new(threads)?);
         let executor = RankExecutor::sharing(cpu.clone(), comm.clone());
-        Ok(AnyExecutor(On::Rank(OfRank { executor, cpu, comm, parts: None })))
+        Ok(AnyExecutor(On::Rank(OfRank { executor, cpu, comm })))
     }
 
     /// Sets the vertices of each rank, whose graph then needs the lists of its own vertices alone: see
@@ -42,9 +40,9 @@ impl AnyExecutor {
     #[must_use]
     pub fn with_parts(self, parts: Parts) -> AnyExecutor {
         match self.0 {
-            On::Rank(OfRank { executor, cpu, comm, .. }) => {
-                let executor = executor.with_parts(parts.clone());
-                AnyExecutor(On::Rank(OfRank { executor, cpu, comm, parts: Some(parts) }))
+            On::Rank(OfRank { executor, cpu, comm }) => {
+                let executor = executor.with_parts(parts);
+                AnyExecutor(On::Rank(OfRank { executor, cpu, comm }))
             }
             on => AnyExecutor(on),
         }
@@ -85,7 +83,7 @@ impl OfRank {
         program: &dyn DynProgram,
         settings: &Settings,
     ) -> Result<RunIdentity, RunError> {
-        let Some(parts) = &self.parts else {
+        let Some(parts) = self.executor.parts() else {
             return Ok(self.cpu.install(|| RunIdentity::of(graph, program, settings)));
         };
         let rank = self.comm.lock().unwrap_or_else(PoisonError::into_inner).rank();
