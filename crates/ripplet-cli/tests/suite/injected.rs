@@ -372,6 +372,7 @@ fn a_run_of_fraud_that_is_refused_memory_leaves_nothing_unfinished() {
 }
 
 /// Takes some minutes: `cargo test -p ripplet-cli --test suite -- --ignored every_allocation_of_a_run_of_fraud`.
+/// The first and the last from each stack of callers, or all with `RIPPLET_EVERY_CALL`.
 #[test]
 #[ignore = "takes some minutes"]
 fn every_allocation_of_a_run_of_fraud_is_refused_in_turn() {
