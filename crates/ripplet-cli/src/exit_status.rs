@@ -1,7 +1,5 @@
 //! The exit codes of the command, in one place: `docs/exit-codes.md` and the manual list the same.
 
-use std::process::ExitCode;
-
 /// The exit status of the process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
@@ -67,11 +65,5 @@ impl ExitStatus {
             ExitStatus::Unread => "The program behind a pipe, such as `head`, has stopped reading.",
             ExitStatus::Terminated => "SIGTERM ended the command: `kill`.",
         }
-    }
-}
-
-impl From<ExitStatus> for ExitCode {
-    fn from(status: ExitStatus) -> ExitCode {
-        ExitCode::from(status.code())
     }
 }

@@ -22,7 +22,6 @@ use ripplet::lp::{ColumnError, RunError, SettingsError, cpu::ThreadError, qualit
 use ripplet::swarm::SwarmError;
 use std::io::{ErrorKind, Write, stderr};
 use std::path::Path;
-use std::process::ExitCode;
 use thiserror::Error;
 
 /// An error that ends a command.
@@ -199,10 +198,10 @@ pub enum Ending {
 
 impl Ending {
     /// Returns 0, or 3 if something was skipped.
-    pub fn exit_code(self) -> ExitCode {
+    pub fn status(self) -> ExitStatus {
         match self {
-            Ending::Whole => ExitStatus::Done.into(),
-            Ending::Skipped => ExitStatus::Skipped.into(),
+            Ending::Whole => ExitStatus::Done,
+            Ending::Skipped => ExitStatus::Skipped,
         }
     }
 }
@@ -263,11 +262,6 @@ impl Failure {
 
     /// Returns 2 if the arguments or the input are wrong, 1 if the run failed, 128 plus a signal's number if that
     /// ended it.
-    pub fn exit_code(&self) -> ExitCode {
-        self.status().into()
-    }
-
-    /// Returns the exit status: see [`Failure::exit_code`].
     pub fn status(&self) -> ExitStatus {
         match self {
             Failure::OfRank { status, .. } => *status,

@@ -367,24 +367,22 @@ extern "C" fn last_message(signal: libc::c_int) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::process::ExitCode;
 
     const SOURCES: [LimitSource; 3] =
         [LimitSource::Option, LimitSource::Variable, LimitSource::Free];
 
     /// Returns the refusal of a plan of 100 KiB for the graph and 20 KiB beside it, within `room` bytes.
-    fn said(room: u64, source: LimitSource) -> Option<(String, ExitCode)> {
+    fn said(room: u64, source: LimitSource) -> Option<(String, ExitStatus)> {
         let plan = Plan { graph_host: 100 << 10, ..Plan::default() };
         let plan = plan.with("labels", 12 << 10).with("label totals", 8 << 10);
         let failure = check_against(&plan, Limit { size: Size(room), source }, "").err()?;
-        Some((failure.to_string(), failure.exit_code()))
+        Some((failure.to_string(), failure.status()))
     }
 
     #[test]
     fn a_limit_that_was_set_is_wrong_and_what_is_free_may_change() {
         let codes = SOURCES.map(|source| said(1 << 10, source).unwrap().1);
-        let [wrong, failed] = [ExitStatus::Wrong, ExitStatus::Failed].map(ExitCode::from);
-        assert_eq!(codes, [wrong, wrong, failed]);
+        assert_eq!(codes, [ExitStatus::Wrong, ExitStatus::Wrong, ExitStatus::Failed]);
         assert!(SOURCES.iter().all(|&source| said(1 << 20, source).is_none()));
         // The graph is already in memory if the limit is the free memory.
         assert!(said(50 << 10, LimitSource::Option).is_some());

@@ -26,6 +26,7 @@ use ripplet::io::write::remove_unfinished;
 use ripplet::lp::engine::Parts;
 use ripplet::lp::{Checkpoint, Keeper, Round, RoundObserver, RunError, share_checkpoint};
 use ripplet::ranks::{Comm, CommError, Launch, SharedComm, Traffic};
+use std::ffi::OsString;
 use std::fmt;
 use std::io::{Write, stderr};
 use std::ops::Range;
@@ -73,6 +74,13 @@ enum RanksChoice {
     Mpi,
     /// This one alone, although others may have been started
     None,
+}
+
+/// Keeps the arguments of this process, which are compared with those of the other ranks.
+pub fn keep_arguments(arguments: &[OsString]) {
+    let texts: Vec<_> = arguments.iter().map(|argument| argument.to_string_lossy()).collect();
+    // Only the first arguments of a process count.
+    let _ = ARGUMENTS.set(texts.join("\0"));
 }
 
 /// Returns the launcher of this process, if it may have started several.
@@ -126,6 +134,8 @@ struct Connected {
 
 /// The place of each rank; messages about a rank that is lost name its host.
 static PLACES: OnceLock<Vec<Place>> = OnceLock::new();
+/// The arguments of this process.
+static ARGUMENTS: OnceLock<String> = OnceLock::new();
 /// Whether this process has connected to others.
 static CONNECTED: AtomicBool = AtomicBool::new(false);
 
@@ -237,11 +247,9 @@ impl Ranks {
     /// Compares versions and arguments, and makes the hosts known.
     fn introduce(&self) -> Result<(), Failure> {
         let Some(connected) = &self.connected else { return Ok(()) };
-        let arguments = std::env::args_os().skip(1);
-        let arguments: Vec<_> =
-            arguments.map(|argument| argument.to_string_lossy().into_owned()).collect();
+        let arguments = ARGUMENTS.get().map(String::as_str).unwrap_or_default();
         let version = env!("CARGO_PKG_VERSION");
-        let own = format!("{}\0{version}\0{}", Place::own(host()), arguments.join("\0"));
+        let own = format!("{}\0{version}\0{}", Place::own(host()), arguments);
         let gathered = connected.done(locked(&connected.comm).all_gather("start", own.as_bytes()));
         let texts = gathered.iter().map(|text| String::from_utf8_lossy(text).into_owned());
         let texts: Vec<(String, String)> = texts

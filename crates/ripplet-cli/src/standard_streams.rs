@@ -33,6 +33,25 @@ fn check(closed: &AtomicBool, sentence: &str) -> Result<(), Error> {
     }
 }
 
+/// Opens `/dev/null` for standard streams that are closed, as Rust's runtime does before `main`: another file would
+/// otherwise get the number of one, and what is printed.
+#[cfg(unix)]
+pub fn open_closed() {
+    for number in [libc::STDIN_FILENO, libc::STDOUT_FILENO, libc::STDERR_FILENO] {
+        // SAFETY: asks for the flags of a descriptor by its number. A file that is opened gets the lowest number that is
+        // free, which is this one, since those below it are open by now.
+        unsafe {
+            if libc::fcntl(number, libc::F_GETFD) == -1 {
+                libc::open(c"/dev/null".as_ptr(), libc::O_RDWR);
+            }
+        }
+    }
+}
+
+/// Other systems have no numbers that files could get.
+#[cfg(not(unix))]
+pub fn open_closed() {}
+
 /// Called by the loader, before Rust's runtime.
 #[cfg(unix)]
 extern "C" fn look() {

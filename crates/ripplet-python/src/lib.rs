@@ -9,6 +9,7 @@
 //! | `array` | arrays that numpy views without a copy |
 //! | `arrow` | the Arrow C data interface, as Python's capsules |
 //! | `column` | columns of a graph's edges: buffers, Arrow arrays, sequences |
+//! | `command` | the command `ripplet`, for the console script |
 //! | `error` | Python exceptions of the crate's errors |
 //! | `fraud` | windows of transactions |
 //! | `graph` | graphs |
@@ -26,6 +27,7 @@ mod analyses;
 mod array;
 mod arrow;
 mod column;
+mod command;
 mod communities;
 mod error;
 mod fraud;
@@ -49,6 +51,8 @@ mod native {
     use crate::array::Array;
     #[pymodule_export]
     use crate::column::Column;
+    #[pymodule_export]
+    use crate::command::command;
     #[pymodule_export]
     use crate::communities::{Found, communities, plan_communities};
     #[pymodule_export]

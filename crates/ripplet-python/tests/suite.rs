@@ -24,7 +24,7 @@ fn root() -> PathBuf {
 
 /// Makes a folder with the packages, as installed ones: the code and the module.
 fn install(folder: &Path, module: &Path) {
-    for package in ["ripplet", "nx_ripplet"] {
+    for package in ["ripplet", "ripplet_command", "nx_ripplet"] {
         copy(&root().join("python/src").join(package), &folder.join(package));
     }
     fs::copy(module, folder.join("ripplet/_native.abi3.so")).unwrap();

@@ -1,9 +1,11 @@
 """Native parts of ripplet; see crates/ripplet-python."""
 
 from os import PathLike
-from typing import Any, final
+from typing import Any, NoReturn, final
 
 version: str
+
+def command(arguments: list[str]) -> NoReturn: ...
 
 @final
 class Array:
