@@ -113,7 +113,7 @@ def test_pictures_are_the_commands(command: Any, tmp_path: Path) -> None:
         picture = found.plot(html=suffix == "html", title="Pay <ments>")
         picture.write(tmp_path / f"b.{suffix}")
         assert (tmp_path / f"b.{suffix}").read_text() == (tmp_path / f"a.{suffix}").read_text()
-    assert found.plot()._repr_html_().startswith("<svg")
+    assert found.plot()._repr_svg_().startswith("<svg") and "SVG" in repr(found.plot())
     with pytest.raises(rp.RippletError):
         found.plot(largest=10**6)
 

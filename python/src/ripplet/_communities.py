@@ -526,12 +526,18 @@ class Picture:
         with open(path, "w", encoding="utf-8") as file:
             file.write(self.text)
 
-    def _repr_html_(self) -> str:
+    def _repr_svg_(self) -> str | None:
+        return None if self.html else self.text
+
+    def _repr_html_(self) -> str | None:
         if not self.html:
-            return self.text
+            return None
         from html import escape
 
         return f"<iframe srcdoc='{escape(self.text)}' style='width:100%;height:600px;border:0'></iframe>"
+
+    def __repr__(self) -> str:
+        return f"<ripplet.Picture: {'a page' if self.html else 'SVG'} of {len(self.text):,} characters>"
 
     def __str__(self) -> str:
         return self.text
