@@ -1,5 +1,5 @@
 //! Chores beside `cargo test`: `cargo xtask test`, `cargo xtask features`, `cargo xtask soak`,
-//! `cargo xtask fuzz`, `cargo xtask deny`, `cargo xtask gpu-test`.
+//! `cargo xtask site`, `cargo xtask fuzz`, `cargo xtask deny`, `cargo xtask gpu-test`.
 
 mod features;
 mod gpu_test;
@@ -18,8 +18,11 @@ cargo xtask soak [--cases N] [--seconds N] [PART…]
                                            the weekly run, all or some of its parts: deny, features,
                                            fuzz (N seconds a target, default 60), networkx (NetworkX's
                                            own tests with ripplet), miri, properties (property tests
-                                           with N cases each, default 1000), and python (the package's
-                                           tests, N cases of each that has random input)
+                                           with N cases each, default 1000), python (the package's
+                                           tests, N cases of each that has random input), and site
+cargo xtask site                           builds the documentation site in target/site: the guides, the
+                                           notebooks and the reference of the Python package; needs
+                                           `pip install -r docs/site/requirements.txt`
 cargo xtask fuzz [--seconds N] [TARGET…]   fuzzes each reader for N seconds (default 180);
                                            needs `cargo install cargo-fuzz` and a nightly toolchain
 cargo xtask deny                           checks for known vulnerabilities, and for licences and
@@ -36,6 +39,7 @@ fn main() -> ExitCode {
         Some((verb, rest)) if verb == "features" => features::features(rest),
         Some((verb, rest)) if verb == "soak" => soak::soak(rest),
         Some((verb, rest)) if verb == "fuzz" => fuzz(rest),
+        Some((verb, [])) if verb == "site" => soak::site(),
         Some((verb, [])) if verb == "deny" => soak::deny(),
         Some((verb, rest)) if verb == "gpu-test" => gpu_test::gpu_test(rest),
         _ => Err(USAGE.to_owned()),

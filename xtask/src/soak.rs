@@ -104,7 +104,17 @@ fn parts(cases: u64, seconds: u64) -> Vec<Part> {
                 )
             }),
         ),
+        part("site", "pip install -r docs/site/requirements.txt", Box::new(site)),
     ]
+}
+
+/// Builds the documentation site; a warning is an error.
+pub fn site() -> Result<(), String> {
+    let mut cargo = Command::new("cargo");
+    cargo.args(["test", "--quiet", "--locked", "--package", "ripplet-python", "--test", "suite"]);
+    run(cargo.args(["--", "--ignored", "the_documentation_site_builds"]))?;
+    println!("the site is in target/site: open target/site/site/index.html");
+    Ok(())
 }
 
 /// Checks for known vulnerabilities, licences and sources of all dependencies.

@@ -124,6 +124,23 @@ fn the_tests_of_the_python_package_pass() {
     pytest(python_path(&[folder.path()]), &["python/tests"], &[("RIPPLET_COMMAND", command)]);
 }
 
+/// Builds the documentation site in `target/site`; a warning is an error.
+#[test]
+#[cfg(target_os = "linux")]
+#[ignore = "`cargo xtask site` runs it: it needs the packages of docs/site/requirements.txt"]
+fn the_documentation_site_builds() {
+    let module = module();
+    let folder = tempfile::tempdir().unwrap();
+    install(folder.path(), &module);
+    let mut sphinx = python();
+    sphinx.args(["-m", "sphinx", "-q", "-W", "--keep-going", "-b", "html", "-c", "docs/site"]);
+    sphinx.arg("-d").arg(folder.path().join("doctrees")).args(["docs", "target/site"]);
+    let done = sphinx.current_dir(root()).env("PYTHONPATH", python_path(&[folder.path()])).output();
+    let done = done.unwrap();
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    assert!(root().join("target/site/site/index.html").is_file());
+}
+
 /// NetworkX's own tests: those of the functions that ripplet backs, or with `RIPPLET_NETWORKX=all` all of them.
 #[test]
 #[cfg(target_os = "linux")]
