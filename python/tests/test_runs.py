@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import os
 import pickle
+import shutil
 import signal
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from conftest import PGP, random_edges
+from conftest import PGP, ROOT, random_edges
 
 import ripplet as rp
 
@@ -166,6 +169,79 @@ def test_ctrl_c_ends_a_run() -> None:
     assert rp.communities([(1, 2)]).sets() == [{1, 2}]
 
 
+def threads_of_runs() -> int:
+    """Returns the number of threads of this process that run ripplet's work."""
+    count = 0
+    for comm in Path("/proc/self/task").glob("*/comm"):
+        with contextlib.suppress(OSError):
+            count += comm.read_text().startswith("ripplet")
+    return count
+
+
+def stop_reading(data: Any, begun: threading.Event) -> float:
+    """Begins to make a graph, and sends Ctrl-C once it reads; returns the seconds until no thread works on it any more."""
+    working: list[int] = []
+    sent: list[float] = []
+
+    def interrupt() -> None:
+        begun.wait(10)
+        time.sleep(0.05)
+        working.append(threads_of_runs())
+        sent.append(time.perf_counter())
+        os.kill(os.getpid(), signal.SIGINT)
+
+    interrupting = threading.Thread(target=interrupt)
+    interrupting.start()
+    with pytest.raises(KeyboardInterrupt):
+        rp.graph(data)
+    while threads_of_runs() and time.perf_counter() - sent[0] < 10:
+        time.sleep(0.01)
+    took = time.perf_counter() - sent[0]
+    interrupting.join()
+    assert working[0] > 0
+    return took
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="threads are listed on Linux")
+@pytest.mark.usefixtures("interrupts")
+def test_ctrl_c_stops_the_reading_itself(tmp_path: Path) -> None:
+    # A pipe without an end: only a reader that stops ends.
+    pipe = tmp_path / "edges.csv"
+    os.mkfifo(pipe)
+    begun, done = threading.Event(), threading.Event()
+    text = b"source,target\n" + b"1,2\n2,3\n" * 5000
+
+    def feed() -> None:
+        with contextlib.suppress(BrokenPipeError), open(pipe, "wb", buffering=0) as file:
+            while not done.is_set():
+                file.write(text)
+                begun.set()
+                time.sleep(0.001)
+
+    feeding = threading.Thread(target=feed)
+    feeding.start()
+    took = stop_reading(pipe, begun)
+    done.set()
+    feeding.join()
+    assert took < 2.0, f"{took:.3f} s after Ctrl-C, threads still worked"
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="threads are listed on Linux")
+@pytest.mark.usefixtures("interrupts")
+def test_ctrl_c_stops_a_stream_of_batches() -> None:
+    pa = pytest.importorskip("pyarrow")
+    begun = threading.Event()
+    batch = pa.record_batch({"source": [1, 2], "target": [2, 3]})
+
+    def batches() -> Iterator[Any]:
+        while True:
+            begun.set()
+            yield batch
+
+    took = stop_reading(pa.RecordBatchReader.from_batches(batch.schema, batches()), begun)
+    assert took < 2.0, f"{took:.3f} s after Ctrl-C, threads still worked"
+
+
 def test_the_gil_is_released_and_progress_is_told() -> None:
     graph = slow_graph()
     told: list[tuple[str, float | None, int, int | None]] = []
@@ -222,6 +298,68 @@ if child == 0:
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """
     done = subprocess.run([sys.executable, "-c", code, str(PGP)], timeout=60)
+    assert done.returncode == 0
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
+def test_forked_processes_run_what_their_parent_ran() -> None:
+    pytest.importorskip("networkx")
+    # A process that waits for threads that it does not have is ended by its alarm.
+    code = """
+import multiprocessing, os, pickle, random, signal, sys
+import networkx as nx
+import ripplet as rp
+from nx_ripplet.interface import backend
+
+G = nx.barabasi_albert_graph(300, 3, seed=1)
+
+def work(_=None):
+    g = rp.graph(sys.argv[1])
+    found = rp.communities(g, refine="modularity")
+    H = backend.convert_from_nx(G, edge_attrs={"weight": 1})
+    return (repr(g), found.labels.tolist(), found.modularity, found.plot().text, pickle.loads(pickle.dumps(g)).edges,
+            rp.pagerank(g).values.tolist(), backend.betweenness_centrality(H), backend.pagerank(H),
+            list(backend.asyn_lpa_communities(H, seed=random.Random(1))))
+
+first = work()
+with multiprocessing.get_context("fork").Pool(2, signal.alarm, [50]) as pool:
+    assert all(again == first for again in pool.map(work, range(2)))
+child = os.fork()
+if child == 0:
+    signal.alarm(50)
+    os._exit(0 if work() == first else 3)
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+    graph = ROOT / "examples" / "graphs" / "football.txt"
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", code, graph], timeout=120)
+    assert done.returncode == 0
+
+
+@pytest.mark.skipif(shutil.which("cc") is None or not hasattr(os, "fork"), reason="needs a C compiler, and fork")
+def test_a_forked_process_does_not_use_the_gpu_of_its_parent(tmp_path: Path) -> None:
+    source = ROOT / "crates/ripplet-emulator/src/fakes/driver.c"
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", tmp_path / "libcuda.so.1", source], check=True)
+    shutil.copy(tmp_path / "libcuda.so.1", tmp_path / "libcuda.so")
+    code = """
+import os, sys
+import ripplet as rp
+assert len(rp.devices()["gpus"]) == 1, rp.devices()
+before = rp.communities([(1, 2)], device="auto").fallback
+child = os.fork()
+if child == 0:
+    message = ""
+    try:
+        rp.communities([(1, 2)], device="cuda:0")
+    except rp.DeviceError as error:
+        message = str(error)
+    told = f"forked from process {os.getppid()}"
+    found = rp.communities([(1, 2)], device="auto")
+    good = told in message and told in found.fallback and told not in before and found.sets() == [{1, 2}]
+    os._exit(0 if good else 3)
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+    environment = {**os.environ, "LD_LIBRARY_PATH": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, timeout=60)
     assert done.returncode == 0
 
 

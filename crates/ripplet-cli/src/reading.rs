@@ -200,7 +200,7 @@ impl ReadArguments {
                 columns,
                 header: self.header(),
                 delimiter: self.delimiter,
-                label_columns: None,
+                ..ReadOptions::default()
             },
             build: BuildOptions {
                 direction: if self.directed { Direction::Directed } else { Direction::Undirected },
@@ -211,6 +211,7 @@ impl ReadArguments {
                     Duplicates::Merge
                 },
                 weights: WeightLedger::new(self.coarse_weights),
+                ..BuildOptions::default()
             },
             undirected_only: self.undirected,
         };

@@ -1,6 +1,6 @@
 //! Rules by which edges become a graph.
 
-use crate::{Direction, Duplicates, SelfLoops, WeightLedger};
+use crate::{Cancel, Direction, Duplicates, SelfLoops, WeightLedger};
 
 /// Rules by which edges become a graph, or the graphs of a batch.
 ///
@@ -22,6 +22,8 @@ pub struct BuildOptions {
     pub duplicates: Duplicates,
     /// Decides whether weights may be stored coarsely, and records changes.
     pub weights: WeightLedger,
+    /// Ends the building.
+    pub cancel: Cancel,
 }
 
 impl From<Direction> for BuildOptions {

@@ -14,7 +14,7 @@
 use crate::grouped::{Classes, Groups};
 use crate::memory::{self, OutOfMemory};
 use crate::{
-    Adjacency, BuildOptions, Direction, EdgeTable, Graph, Shard, VertexId, WeightLedger,
+    Adjacency, BuildOptions, Cancelled, Direction, EdgeTable, Graph, Shard, VertexId, WeightLedger,
     WeightLoss, WeightScale, as_atomic,
 };
 use rayon::prelude::*;
@@ -111,6 +111,9 @@ pub enum BuildError {
     /// The arrays do not fit into memory.
     #[error("building the graph: {0}")]
     OutOfMemory(#[from] OutOfMemory),
+    /// [`BuildOptions::cancel`] was set.
+    #[error("building the graph: {0}")]
+    Cancelled(#[from] Cancelled),
 }
 
 impl Default for GraphBuilder {
@@ -168,8 +171,9 @@ impl GraphBuilder {
     ///
     /// # Errors
     /// If one vertex has more arcs than a shard can hold, if memory allocation fails, or if a weight
-    /// would change by more than [`WeightLoss::LIMIT`] and the ledger does not allow it.
+    /// would change by more than [`WeightLoss::LIMIT`] and the ledger does not allow it; or if it is cancelled.
     pub fn build(&self, edges: EdgeTable) -> Result<Graph, BuildError> {
+        self.options.cancel.check()?;
         let mut edges = edges;
         let mut scale = edges.weights().map_or(WeightScale::ONE, WeightScale::fitting);
         let mut loss = self.loss(&edges, scale)?;
@@ -209,6 +213,7 @@ impl GraphBuilder {
         let keep_loops = self.options.self_loops == SelfLoops::Keep;
         let rows = roles.iter().map(|&role| Rows { edges, role, keep_loops });
         let mut counts: Vec<_> = rows.map(|rows| rows.count()).collect::<Result<_, _>>()?;
+        self.options.cancel.check()?;
         let shards = self.cut(&counts);
         let build = |vertices| self.build_shard(edges, scale, roles, vertices, &mut counts);
         shards.into_iter().map(build).collect()
@@ -228,6 +233,7 @@ impl GraphBuilder {
         let classes: Vec<_> =
             counts.iter().map(|counts| Classes::new(ranges(counts, vertices.start))).collect();
         let groups = Groups::sort(edges, &classes[0], &classes[classes.len() - 1])?;
+        self.options.cancel.check()?;
         let keep_loops = self.options.self_loops == SelfLoops::Keep;
         let mut lists = Vec::with_capacity(2);
         for ((&role, classes), counts) in roles.iter().zip(&classes).zip(&mut counts) {
@@ -272,6 +278,7 @@ impl GraphBuilder {
 
         let (mut end, mut rest) = (0u32, &mut counts[..]);
         for (class, range) in ranges.iter().enumerate() {
+            self.options.cancel.check()?;
             let counts = rest.split_off_mut(..range.len()).expect("ranges cover the slots");
             let size = counts.iter().map(|&c| c as usize).sum::<usize>();
             let base = neighbors.len();
@@ -357,6 +364,12 @@ enum Failure {
 impl From<BuildError> for Failure {
     fn from(error: BuildError) -> Self {
         Failure::Error(error)
+    }
+}
+
+impl From<Cancelled> for Failure {
+    fn from(error: Cancelled) -> Self {
+        Failure::Error(error.into())
     }
 }
 

@@ -2,8 +2,8 @@
 
 use crate::NotBuiltIn;
 use crate::names::InternError;
-use ripplet_graph::OutOfMemory;
 use ripplet_graph::batch::{BatchError, BatchTableError, InvalidBatch};
+use ripplet_graph::{Cancelled, OutOfMemory};
 use std::fmt;
 use std::io;
 use std::path::{Display, Path, PathBuf};
@@ -50,6 +50,9 @@ pub enum ReadErrorKind {
     /// Memory allocation failed, or the process reached its memory limit.
     #[error(transparent)]
     OutOfMemory(#[from] OutOfMemory),
+    /// [`ReadOptions::cancel`](crate::ReadOptions::cancel) was set.
+    #[error(transparent)]
+    Cancelled(#[from] Cancelled),
     /// No known format has this extension.
     #[error("no format that is read has this extension")]
     UnknownFormat,
@@ -136,6 +139,7 @@ impl ReadError {
             ReadErrorKind::OutOfMemory(_) => true,
             ReadErrorKind::Io(error) => error.kind() == io::ErrorKind::OutOfMemory,
             ReadErrorKind::Content(_)
+            | ReadErrorKind::Cancelled(_)
             | ReadErrorKind::UnknownFormat
             | ReadErrorKind::Spreadsheet
             | ReadErrorKind::NotBuiltIn(_) => false,

@@ -1,6 +1,7 @@
 //! Options of readers.
 
 use crate::Format;
+use ripplet_graph::Cancel;
 use std::str::FromStr;
 
 /// Options of readers.
@@ -31,6 +32,8 @@ pub struct ReadOptions {
     /// Columns of ids and of labels in a table of communities, labels or seeds, by name or by number from 1;
     /// by default those with known names.
     pub label_columns: Option<[String; 2]>,
+    /// Ends the reading of edges, between blocks of rows.
+    pub cancel: Cancel,
 }
 
 /// Separator of a text table.

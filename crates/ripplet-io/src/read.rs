@@ -91,8 +91,9 @@ pub fn read_edges_with_summary(
         )),
         Format::Ldbc => Ok(without_columns(read_ldbc_beside(path, options)?)),
         format => {
-            let mut text = open(path).map_err(|fault| fault.of(path))?;
-            read_text(&mut text, format, options).map_err(|fault| fault.of(path))
+            let text = open(path).map_err(|fault| fault.of(path))?;
+            read_text(&mut text.cancelled_by(&options.cancel), format, options)
+                .map_err(|fault| fault.of(path))
         }
     }
 }

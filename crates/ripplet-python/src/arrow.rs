@@ -16,7 +16,7 @@ use arrow_schema::{ArrowError, SchemaRef};
 use arrow_select::concat::concat;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyTuple};
-use ripplet::graph::memory;
+use ripplet::graph::{Cancel, memory};
 use std::ffi::CStr;
 
 const STREAM: &CStr = c"arrow_array_stream";
@@ -87,12 +87,16 @@ impl Table {
     }
 
     /// Returns all rows. A stream may call Python: run this without the GIL.
-    pub fn batches(self) -> Result<Vec<RecordBatch>, Failure> {
+    ///
+    /// # Errors
+    /// If a batch cannot be read, memory is refused, or the flag is set, which is looked at between batches.
+    pub fn batches(self, cancel: &Cancel) -> Result<Vec<RecordBatch>, Failure> {
         let mut batches = Vec::new();
         match self {
             Table::Batch(batch) => batches.push(batch),
             Table::Stream(rows) => {
                 for batch in rows {
+                    cancel.check().map_err(|error| Failure::new(Class::Run, error))?;
                     memory::push(&mut batches, batch.map_err(unread)?)?;
                 }
             }

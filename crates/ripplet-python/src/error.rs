@@ -93,6 +93,7 @@ impl From<ReadError> for Failure {
         let class = match &error.kind {
             _ if error.is_out_of_memory() => Class::Memory,
             ReadErrorKind::Io(_) => Class::File,
+            ReadErrorKind::Cancelled(_) => Class::Run,
             _ => Class::Input,
         };
         Failure::new(class, error)
@@ -119,6 +120,7 @@ impl From<BuildError> for Failure {
     fn from(error: BuildError) -> Failure {
         let class = match error {
             BuildError::OutOfMemory(_) => Class::Memory,
+            BuildError::Cancelled(_) => Class::Run,
             _ => Class::Input,
         };
         Failure::new(class, error)

@@ -4,7 +4,7 @@ use crate::array::Array;
 use crate::arrow::table_of;
 use crate::column::{column_of, kind_of};
 use crate::error::{Class, Failure, of_table};
-use crate::job::Watch;
+use crate::job::{Start, Watch};
 use crate::options::Options;
 use arrow_array::cast::AsArray;
 use arrow_array::types::*;
@@ -20,7 +20,7 @@ use ripplet::io::columnar::edges_of_batches;
 use ripplet::io::{Columns, Delimiter, Format, Header, IdKind, ReadOptions, write};
 use ripplet::{Input, LoadOptions, Storage, StoredGraph};
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// A graph, which does not change.
 #[pyclass(frozen, module = "ripplet._native")]
@@ -30,6 +30,8 @@ pub struct Graph {
     summary: Option<String>,
     /// What weights lost when they became integers, if they did.
     loss: Option<String>,
+    /// The number of edges, once it is known: the loops of an undirected graph are counted.
+    edges: OnceLock<u64>,
 }
 
 /// A graph, and what was found while it was built.
@@ -45,11 +47,12 @@ impl Graph {
         options: &Options<'_>,
         read: impl FnOnce(&LoadOptions, &mut Watch) -> Result<Input, Failure> + Send + 'static,
     ) -> PyResult<Graph> {
-        let load = load_options(options)?;
+        let mut load = load_options(options)?;
         let storage = storage(options)?;
         let ledger = load.build.weights.clone();
         let built = options.start()?.run(py, move |watch| {
             watch.stage("reading");
+            (load.read.cancel, load.build.cancel) = (watch.cancel(), watch.cancel());
             let input = read(&load, watch)?;
             let summary = match &input {
                 Input::Edges(_, summary) => Some(summary.to_string()),
@@ -63,6 +66,7 @@ impl Graph {
             stored: Arc::new(built.graph),
             summary: built.summary,
             loss: (loss.changed > 0).then(|| loss.to_string()),
+            edges: OnceLock::new(),
         })
     }
 
@@ -73,7 +77,7 @@ impl Graph {
 
 impl From<ripplet::graph::Graph> for Graph {
     fn from(graph: ripplet::graph::Graph) -> Graph {
-        Graph { stored: Arc::new(graph.into()), summary: None, loss: None }
+        Graph { stored: Arc::new(graph.into()), summary: None, loss: None, edges: OnceLock::new() }
     }
 }
 
@@ -88,7 +92,7 @@ impl Graph {
             return Err(Failure::new(Class::Type, message).into());
         };
         Graph::build(table.py(), &options, move |load, watch| {
-            let batches = rows.batches()?;
+            let batches = rows.batches(&watch.cancel())?;
             watch.stage("collecting edges");
             edges_of(&batches, load)
         })
@@ -169,10 +173,10 @@ impl Graph {
     fn of_bytes(py: Python<'_>, bytes: &Bound<'_, PyBytes>) -> PyResult<Graph> {
         let owned: Arc<Vec<u8>> =
             Arc::new(memory::copied(bytes.as_bytes()).map_err(Failure::from)?);
-        let graph =
-            py.detach(|| ripplet::io::rg::from_bytes(owned, std::path::Path::new("(pickle)")));
-        let graph = graph.map_err(Failure::from)?;
-        Ok(Graph { stored: Arc::new(graph.into()), summary: None, loss: None })
+        let graph = Start::default().run(py, move |_| {
+            Ok(ripplet::io::rg::from_bytes(owned, std::path::Path::new("(pickle)"))?)
+        })?;
+        Ok(graph.into())
     }
 
     /// Writes the graph to a file: `.rg`, or any format of edges.
@@ -194,8 +198,13 @@ impl Graph {
 
     /// The number of edges.
     #[getter]
-    fn edges(&self) -> u64 {
-        self.view().edges()
+    fn edges(&self, py: Python<'_>) -> PyResult<u64> {
+        if let Some(&edges) = self.edges.get() {
+            return Ok(edges);
+        }
+        let stored = self.stored.clone();
+        let edges = Start::default().run(py, move |_| Ok(stored.view().edges()))?;
+        Ok(*self.edges.get_or_init(|| edges))
     }
 
     /// The number of arcs, two for each undirected edge that is no loop.
@@ -477,7 +486,7 @@ pub fn load_options(options: &Options<'_>) -> PyResult<LoadOptions> {
             columns,
             header,
             delimiter: options.parsed::<Delimiter>("delimiter")?,
-            label_columns: None,
+            ..ReadOptions::default()
         },
         build: BuildOptions {
             direction: match directed {
@@ -493,6 +502,7 @@ pub fn load_options(options: &Options<'_>) -> PyResult<LoadOptions> {
                 false => Duplicates::Merge,
             },
             weights: WeightLedger::new(options.flag("coarse_weights")?),
+            ..BuildOptions::default()
         },
         undirected_only: directed == Some(false),
     })

@@ -3,9 +3,9 @@
 use crate::error::{Class, Failure};
 use pyo3::prelude::*;
 use ripplet::Observer;
+use ripplet::graph::Cancel;
 use ripplet::lp::cpu::CpuExecutor;
 use ripplet::lp::{Round, RoundObserver};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 
 /// The time between two looks at signals and progress.
 const TICK: Duration = Duration::from_millis(20);
-/// The time that a cancelled run has to end. A stage without a check, such as building a graph, is left behind: its
-/// thread ends with the stage, and its result is dropped.
+/// The time that a cancelled run has to end. A stage without a check, such as sorting ids, is left behind: its thread
+/// ends with the stage, and its result is dropped.
 const GRACE: Duration = Duration::from_millis(120);
 /// The stack of a run's thread: that of a main thread.
 const STACK: usize = 8 << 20;
@@ -22,7 +22,7 @@ const STACK: usize = 8 << 20;
 /// What a run reports, shared with the thread that waits for it.
 #[derive(Default)]
 struct Shared {
-    cancelled: AtomicBool,
+    cancel: Cancel,
     reported: Mutex<Reported>,
 }
 
@@ -51,6 +51,11 @@ impl Watch {
         self.0.reported.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// Returns the flag that cancels the run.
+    pub fn cancel(&self) -> Cancel {
+        self.0.cancel.clone()
+    }
+
     /// Reports the begin of a stage that has no observer.
     pub fn stage(&self, stage: &'static str) {
         self.report(|reported| *reported = Reported { stage, ..Reported::default() });
@@ -67,7 +72,7 @@ impl Observer for Watch {
     }
 
     fn is_cancelled(&self) -> bool {
-        self.0.cancelled.load(Ordering::Relaxed)
+        self.0.cancel.is_cancelled()
     }
 }
 
@@ -150,7 +155,7 @@ impl Start {
             }
             let looked = py.check_signals().and_then(|()| self.tell(py, &watch, &mut last));
             if let Err(error) = looked {
-                watch.0.cancelled.store(true, Ordering::Relaxed);
+                watch.0.cancel.cancel();
                 raised = Some((error, Instant::now()));
             }
         }

@@ -47,7 +47,8 @@ impl Table {
             return Err(Failure::new(Class::Type, message).into());
         };
         let schema = rows.schema();
-        let batches = Start::default().wait(table.py(), move |_| rows.batches())?;
+        let batches =
+            Start::default().wait(table.py(), move |watch| rows.batches(&watch.cancel()))?;
         Ok(Table { schema, batches })
     }
 

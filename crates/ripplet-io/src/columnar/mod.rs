@@ -43,7 +43,7 @@ use arrow_array::Array;
 use arrow_schema::Schema;
 use bytes::Bytes;
 use rayon::prelude::*;
-use ripplet_graph::{EdgeTable, memory};
+use ripplet_graph::{Cancel, EdgeTable, memory};
 use std::path::Path;
 use values::{Values, first_null, floats, id_kind};
 
@@ -129,7 +129,9 @@ fn edges(
 
 fn edges_of_table(table: &Table, options: &ReadOptions) -> Result<(EdgeTable, ReadColumns), Fault> {
     let layout = Layout::of(table.schema(), options).map_err(Fault::whole)?;
-    let (Interned { ids, sources, targets }, weights) = pairs(table, &layout, options.ids)?;
+    let (Interned { ids, sources, targets }, weights) =
+        pairs(table, &layout, options.ids, &options.cancel)?;
+    options.cancel.check().map_err(Fault::whole)?;
     let columns = layout.read_columns(table.schema());
     let edges = EdgeTable::new(ids, sources, targets)?;
     Ok(match weights {
@@ -165,8 +167,8 @@ fn graphs_of_table(table: &Table, options: &ReadOptions) -> Result<GraphRows, Fa
     edges.ignored -= 1;
     let graph = ReadColumn::Name(schema.field(graph).name().clone());
     let columns = ReadGraphColumns { graph, edges };
-    let (ends, weights) = pairs(table, &layout, options.ids)?;
-    let (graphs, _) = pairs(table, &of_graph, ids)?;
+    let (ends, weights) = pairs(table, &layout, options.ids, &options.cancel)?;
+    let (graphs, _) = pairs(table, &of_graph, ids, &options.cancel)?;
     Ok(GraphRows { ends, weights, graphs, columns })
 }
 
@@ -175,11 +177,15 @@ fn pairs(
     table: &Table,
     layout: &Layout,
     asked: IdKind,
+    cancel: &Cancel,
 ) -> Result<(Interned, Option<Vec<f64>>), Fault> {
     let names = NameIndex::default();
     let like = names.alike();
-    let blocks =
-        table.map(&layout.columns, |batch, first| Block::of(&batch, first, layout, &like))?;
+    let blocks = table.map(&layout.columns, |batch, first| {
+        cancel.check().map_err(Fault::whole)?;
+        Block::of(&batch, first, layout, &like)
+    })?;
+    cancel.check().map_err(Fault::whole)?;
     let (ends, weights): (Vec<_>, Vec<_>) = blocks.into_iter().map(|b| (b.ends, b.weights)).unzip();
     let interned = match layout.ids {
         Ids::Names => intern_name_ends(names, ends)?,

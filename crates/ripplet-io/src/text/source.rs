@@ -9,7 +9,7 @@ use crate::fault::Fault;
 use crate::{Compression, Place, ReadErrorKind};
 use memchr::{memchr, memchr_iter, memrchr};
 use rayon::prelude::*;
-use ripplet_graph::{OutOfMemory, memory};
+use ripplet_graph::{Cancel, OutOfMemory, memory};
 use std::io::{self, Read};
 use std::ops::Range;
 
@@ -37,6 +37,19 @@ pub(crate) struct Text<'a> {
     /// Number of lines returned.
     line: u64,
     longest: usize,
+}
+
+/// A reader that fails once the flag is set.
+struct Cancellable<'a> {
+    reader: Box<dyn Read + Send + 'a>,
+    cancel: Cancel,
+}
+
+impl Read for Cancellable<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.cancel.check().map_err(io::Error::other)?;
+        self.reader.read(buffer)
+    }
 }
 
 /// Whether there may be more to read.
@@ -118,6 +131,12 @@ impl<'a> Text<'a> {
             _ => {}
         }
         Ok(text)
+    }
+
+    /// Returns the text, whose reading fails once the flag is set.
+    pub(crate) fn cancelled_by(self, cancel: &Cancel) -> Text<'a> {
+        let reader = Box::new(Cancellable { reader: self.reader, cancel: cancel.clone() });
+        Text { reader, ..self }
     }
 
     /// Sets the length above which a line is an error.

@@ -9,7 +9,8 @@ use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
 use ripplet_graph::{EdgeTable, Names, VertexIds};
 use ripplet_io::{
-    Columns, Format, IdKind, ReadError, ReadOptions, columnar, read_edges_with_summary,
+    Columns, Format, IdKind, ReadError, ReadErrorKind, ReadOptions, columnar,
+    read_edges_with_summary,
 };
 use std::sync::Arc;
 
@@ -393,4 +394,16 @@ fn cut_files_are_errors_and_flipped_bytes_do_not_panic() {
             }
         }
     }
+}
+
+#[test]
+fn a_cancelled_reader_of_batches_stops() {
+    let column = |ids: [u32; 3]| Arc::new(UInt32Array::from(ids.to_vec())) as ArrayRef;
+    let rows = [("source", column([1, 2, 3])), ("target", column([2, 3, 1]))];
+    let batch = RecordBatch::try_from_iter(rows).unwrap();
+    let options = ReadOptions::default();
+    let read = || columnar::edges_of_batches(std::slice::from_ref(&batch), &options);
+    assert_eq!(read().unwrap().len(), 3);
+    options.cancel.cancel();
+    assert!(matches!(read().unwrap_err().kind, ReadErrorKind::Cancelled(_)));
 }

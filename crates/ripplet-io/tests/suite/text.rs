@@ -582,3 +582,15 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_cancelled_reader_stops() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = ReadOptions::default();
+    let path = folder.path().join("edges.txt");
+    fs::write(&path, "1 2\n".repeat(100_000)).unwrap();
+    assert_eq!(read_edges(&path, &options).unwrap().len(), 100_000);
+    options.cancel.cancel();
+    let error = read_edges(&path, &options).unwrap_err();
+    assert!(error.to_string().ends_with("cancelled"), "{error}");
+}

@@ -4,6 +4,7 @@ use crate::array::{Array, Kind};
 use crate::column::kind_of;
 use crate::error::Failure;
 use crate::graph::Graph;
+use crate::job::Start;
 use pyo3::buffer::{Element, PyBuffer};
 use pyo3::exceptions::PyNotImplementedError;
 use pyo3::prelude::*;
@@ -419,8 +420,8 @@ impl Adjacency {
 
     /// Returns the graph without weights, with loops, and with one edge for parallel ones.
     fn graph(&self, py: Python<'_>) -> PyResult<Graph> {
-        let dicts = &self.0;
-        Ok(py.detach(|| graph_of(dicts))?.into())
+        let dicts = self.0.clone();
+        Ok(Start::default().run(py, move |_| graph_of(&dicts))?.into())
     }
 
     /// Returns the arrays: of the outgoing arcs, and of the incoming ones of a directed graph.

@@ -4,6 +4,7 @@ use super::adjacency::{Adjacency, Dicts, Lists};
 use crate::array::Array;
 use crate::error::Failure;
 use crate::graph::Graph;
+use crate::job::Start;
 use crate::options::Options;
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyNotImplementedError;
@@ -153,8 +154,8 @@ pub fn vote_graph(
     parallel: bool,
     weighted: bool,
 ) -> PyResult<Graph> {
-    let dicts = &graph.0;
-    match py.detach(|| votes(dicts, parallel, weighted))? {
+    let dicts = graph.0.clone();
+    match Start::default().run(py, move |_| votes(&dicts, parallel, weighted))? {
         Some(graph) => Ok(graph.into()),
         None => Err(PyNotImplementedError::new_err(
             "some weights, or their sums, do not fit ripplet's integers of 32 bits exactly",

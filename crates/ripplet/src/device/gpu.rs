@@ -21,6 +21,7 @@ use ripplet_lp::refine::{self, RefineError, RefineOptions, Refined};
 use ripplet_lp::{
     DeviceSeconds, DynProgram, Executor, Outcome, Plan, RoundObserver, RunError, Settings,
 };
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 /// The reason of a fallback in the usual case: no more words than it takes.
 pub(super) const USUAL_REASON: &str = "there is no NVIDIA driver";
@@ -50,12 +51,41 @@ impl From<DeviceError> for Unopened {
     }
 }
 
+/// The process that has called the driver; 0 before. After `fork`, the driver has no state in the child, whose calls
+/// fail or wait for ever.
+static CALLER: AtomicU32 = AtomicU32::new(0);
+
+/// Returns an error in a process that was forked from one that has called the driver.
+fn check_fork() -> Result<(), Unopened> {
+    match CALLER.load(Relaxed) {
+        0 => Ok(()),
+        caller if caller == std::process::id() => Ok(()),
+        caller => Err(Unopened {
+            error: format!(
+                "this process was forked from process {caller}, which has used the driver: fork before the first use of \
+                 a GPU, or start processes by `spawn`"
+            ),
+            is_usual: false,
+        }),
+    }
+}
+
+/// Opens a GPU, and notes that this process has called the driver.
+fn open_device(number: usize) -> Result<CudaDevice, Unopened> {
+    check_fork()?;
+    let opened = CudaDevice::new(number);
+    if !matches!(opened, Err(DeviceError::NoLibrary)) {
+        CALLER.store(std::process::id(), Relaxed);
+    }
+    Ok(opened?)
+}
+
 /// Opens a GPU that may use at most `memory` bytes in a run.
 pub(super) fn open_one(
     number: usize,
     memory: Option<u64>,
-) -> Result<DeviceExecutor<CudaDevice>, DeviceError> {
-    Ok(DeviceExecutor::new(CudaDevice::new(number)?).with_memory(memory))
+) -> Result<DeviceExecutor<CudaDevice>, Unopened> {
+    Ok(DeviceExecutor::new(open_device(number)?).with_memory(memory))
 }
 
 /// Returns the name of a GPU for reports: its number and model.
@@ -65,7 +95,12 @@ pub(super) fn name_of(number: usize, device: &CudaDevice) -> String {
 
 /// Returns the GPUs of the host.
 pub(super) fn list() -> Result<GpuList, String> {
-    let gpus = ripplet_gpu::devices().map_err(|error| error.to_string())?;
+    check_fork().map_err(|unopened| unopened.error)?;
+    let listed = ripplet_gpu::devices();
+    if !matches!(listed, Err(DeviceError::NoLibrary)) {
+        CALLER.store(std::process::id(), Relaxed);
+    }
+    let gpus = listed.map_err(|error| error.to_string())?;
     let info = |gpu: Gpu| GpuInfo {
         number: gpu.number,
         name: gpu.properties.name,
@@ -90,7 +125,7 @@ impl Gpus {
             let executor = Box::new(open_one(number, memory)?);
             return Ok(Gpus::One { number, executor });
         }
-        let devices = numbers.iter().map(|&number| CudaDevice::new(number));
+        let devices = numbers.iter().map(|&number| open_device(number));
         let devices: Vec<CudaDevice> = devices.collect::<Result<_, _>>()?;
         let names = numbers.iter().zip(&devices);
         let names = names.map(|(number, device)| name_of(*number, device)).collect();
