@@ -523,6 +523,10 @@ class _Source:
         self.build.setdefault("directed", graph.is_directed())
         name = "weight" if self.weight is True else self.weight or None
         nodes = list(graph)
+        if not graph.is_multigraph():
+            arcs = arcs_of_networkx(graph, nodes, name)
+            if arcs is not None:
+                return self.of_numbered(nodes, *arcs)
         if name is None:
             edges: Iterable[tuple[Any, ...]] = graph.edges()
         else:
@@ -591,6 +595,26 @@ class _Source:
         u, v = column(u, "source"), column(v, "target")
         built = native.Graph.numbered(u, v, weights, len(nodes), ids, self.build)
         return Graph(built, kept)
+
+
+def arcs_of_networkx(
+    graph: Any, nodes: list[Hashable], attribute: str | None
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.float64] | None] | None:
+    """Returns both ends and the weight of each edge of a graph that is no multigraph; ``None`` if a weight is no number
+    of Python, or is not exact as a float."""
+    index = {node: at for at, node in enumerate(nodes)}
+    try:
+        adjacency = native.adjacency_of(nodes, index, graph._adj, None, False, attribute)
+    except NotImplementedError:
+        return None
+    (begins, ends, _, lengths, _), *_ = adjacency.state()
+    u = np.repeat(np.arange(len(nodes), dtype=np.int64), np.diff(view(begins).astype(np.int64)))
+    v = view(ends).astype(np.int64)
+    weights = None if lengths is None else view(lengths)
+    if graph.is_directed():
+        return u, v, weights
+    once = u <= v
+    return u[once], v[once], None if weights is None else weights[once]
 
 
 KNOWN_ENDS = [("source", "target"), ("from", "to"), ("src", "dst"), ("u", "v")]

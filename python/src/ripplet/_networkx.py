@@ -294,7 +294,9 @@ def is_weakly_connected(G: BackendGraph) -> bool:
     return is_connected(G)
 
 
-def closeness_centrality(G: BackendGraph, u: Any = None, distance: Any = None, wf_improved: bool = True) -> Any:
+def closeness_centrality(
+    G: BackendGraph, u: Any = None, distance: Any = None, wf_improved: bool = True, *, sp: Any = None
+) -> Any:
     if u is not None or distance is not None:
         weighted(G, distance)
         nodes = G.nodes if u is None else [u]
@@ -533,6 +535,7 @@ ONLY: dict[str, dict[str, tuple[tuple[Any, ...], str]]] = {
         "method": ((None, "unweighted"), _BY_HOPS),
     },
     "center": {"e": ((None,), _FAST), "usebounds": ((False,), _FAST), "weight": ((None,), _BY_HOPS)},
+    "closeness_centrality": {"sp": ((None,), _FAST)},
     "clustering": {"weight": ((None,), "clustering by weights is not in ripplet")},
     "diameter": {"e": ((None,), _FAST), "usebounds": ((False,), _FAST), "weight": ((None,), _BY_HOPS)},
     "eccentricity": {
@@ -612,6 +615,9 @@ CHEAP = {
 
 SIGNATURES = {name: inspect.signature(function) for name, function in FUNCTIONS.items()}
 
+# Those whose answer for the null graph depends on NetworkX's version.
+OF_NODES = {"diameter", "eccentricity", "periphery", "radius"}
+
 # Those for which repeated edges count.
 NO_MULTIGRAPHS = {
     "average_clustering",
@@ -636,6 +642,8 @@ def refusal(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | N
     graph = bound.get("G")
     if graph is None or not hasattr(graph, "is_multigraph"):
         return "the first argument is no graph"
+    if name in OF_NODES and len(graph) == 0:
+        return "the null graph has no distances"
     if graph.is_multigraph() and name in NO_MULTIGRAPHS:
         return "ripplet merges repeated edges, which count here"
     if name == "transitivity" and graph.is_directed():

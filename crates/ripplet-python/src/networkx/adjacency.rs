@@ -8,7 +8,7 @@ use crate::job::Start;
 use pyo3::buffer::{Element, PyBuffer};
 use pyo3::exceptions::PyNotImplementedError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyFloat, PyInt, PyList};
+use pyo3::types::{PyDict, PyFloat, PyInt, PyList, PyString};
 use ripplet::graph::{
     Direction, EdgeTable, GraphBuilder, OutOfMemory, SelfLoops, VertexId, VertexIds, memory,
 };
@@ -168,26 +168,162 @@ pub fn refused_weights(
 /// The numbers of nodes.
 struct Index<'a, 'py> {
     of: &'a Bound<'py, PyDict>,
-    /// Whether each node is its number.
-    same: bool,
+    quick: Quick<'py>,
     nodes: u32,
+}
+
+/// A lookup for nodes of one type; other objects, which may be equal to a node all the same, are looked up in the
+/// dictionary.
+enum Quick<'py> {
+    /// Each node is its number.
+    Same,
+    /// All nodes are integers of 64 bits.
+    Integers(Slots),
+    /// All nodes are strings.
+    Strings(Slots, Vec<Bound<'py, PyAny>>),
+    /// Nodes of several types, or of another one.
+    None,
+}
+
+/// A hash table of numbers with open addressing. It reads a third less memory than Python's: its entries have what
+/// identifies a node.
+struct Slots {
+    /// At least half of them are empty.
+    slots: Vec<Slot>,
+    shift: u32,
+}
+
+#[derive(Clone, Copy)]
+struct Slot {
+    /// The integer, or the address of the string's object.
+    word: u64,
+    /// The upper half of the string's hash; 0 for integers.
+    hash: u32,
+    /// [`Slots::EMPTY`] if the slot is empty.
+    number: u32,
+}
+
+impl Slots {
+    const EMPTY: u32 = u32::MAX;
+
+    fn with_room(nodes: usize) -> Result<Slots, Failure> {
+        let bits = (2 * nodes as u64).max(2).next_power_of_two().ilog2();
+        let empty = Slot { word: 0, hash: 0, number: Slots::EMPTY };
+        let slots = memory::collected(std::iter::repeat_n(empty, 1 << bits))?;
+        Ok(Slots { slots, shift: u64::BITS - bits })
+    }
+
+    /// Returns the place of the first slot that is empty or `is_it`, from the one of `key` on.
+    #[inline]
+    fn place<E>(
+        &self,
+        key: u64,
+        mut is_it: impl FnMut(&Slot) -> Result<bool, E>,
+    ) -> Result<usize, E> {
+        // Fibonacci hashing: the upper bits of a product with 2⁶⁴ divided by the golden ratio.
+        let mut at = (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> self.shift) as usize;
+        loop {
+            let slot = &self.slots[at];
+            if slot.number == Slots::EMPTY || is_it(slot)? {
+                return Ok(at);
+            }
+            at = (at + 1) & (self.slots.len() - 1);
+        }
+    }
+
+    /// Adds a node that is none of those before it.
+    fn add(&mut self, key: u64, slot: Slot) {
+        let Ok(at) = self.place(key, |_| Ok::<bool, std::convert::Infallible>(false));
+        self.slots[at] = slot;
+    }
+
+    fn number(&self, at: usize) -> Option<VertexId> {
+        Some(self.slots[at].number).filter(|&number| number != Slots::EMPTY)
+    }
+}
+
+impl<'py> Quick<'py> {
+    fn of(nodes: &Bound<'py, PyList>) -> PyResult<Quick<'py>> {
+        let same = nodes.iter().enumerate().all(|(at, node)| {
+            node.is_exact_instance_of::<PyInt>() && node.extract::<usize>().is_ok_and(|n| n == at)
+        });
+        if same {
+            return Ok(Quick::Same);
+        }
+        let mut slots = Slots::with_room(nodes.len())?;
+        if nodes.iter().all(|node| node.is_exact_instance_of::<PyString>()) {
+            let mut kept = memory::with_room(nodes.len()).map_err(Failure::from)?;
+            for (number, node) in (0..).zip(nodes.iter()) {
+                let hash = node.hash()? as u64;
+                slots.add(hash, Slot { word: address(&node), hash: (hash >> 32) as u32, number });
+                kept.push(node);
+            }
+            return Ok(Quick::Strings(slots, kept));
+        }
+        for (number, node) in (0..).zip(nodes.iter()) {
+            let Some(integer) = integer(&node) else { return Ok(Quick::None) };
+            slots.add(integer, Slot { word: integer, hash: 0, number });
+        }
+        Ok(Quick::Integers(slots))
+    }
+
+    /// Returns the number of a node that this lookup finds.
+    fn get(&self, node: &Bound<'py, PyAny>, nodes: u32) -> PyResult<Option<VertexId>> {
+        match self {
+            Quick::Same => Ok(node.extract::<u32>().ok().filter(|&number| number < nodes)),
+            Quick::Integers(slots) => {
+                let Some(integer) = integer(node) else { return Ok(None) };
+                let Ok(at) = slots.place(integer, |slot| {
+                    Ok::<bool, std::convert::Infallible>(slot.word == integer)
+                });
+                Ok(slots.number(at))
+            }
+            Quick::Strings(slots, kept) => {
+                if !node.is_exact_instance_of::<PyString>() {
+                    return Ok(None);
+                }
+                let (hash, own) = (node.hash()? as u64, address(node));
+                let at = slots.place(hash, |slot| {
+                    if slot.word == own {
+                        return Ok(true);
+                    }
+                    if slot.hash != (hash >> 32) as u32 {
+                        return Ok(false);
+                    }
+                    kept.get(slot.number as usize).map_or(Ok(false), |kept| kept.eq(node))
+                })?;
+                Ok(slots.number(at))
+            }
+            Quick::None => Ok(None),
+        }
+    }
+}
+
+/// Returns an integer of 64 bits.
+#[inline]
+fn integer(node: &Bound<'_, PyAny>) -> Option<u64> {
+    if !node.is_exact_instance_of::<PyInt>() {
+        return None;
+    }
+    node.extract::<i64>().ok().map(|integer| integer as u64)
+}
+
+/// Returns the address of an object, which identifies it while it lives.
+#[inline]
+fn address(object: &Bound<'_, PyAny>) -> u64 {
+    object.as_ptr() as u64
 }
 
 impl<'a, 'py> Index<'a, 'py> {
     fn new(nodes: &Bound<'py, PyList>, of: &'a Bound<'py, PyDict>) -> PyResult<Index<'a, 'py>> {
         let too_many = |_| Failure::input("a graph has at most 4,294,967,294 nodes");
         let count = u32::try_from(nodes.len()).map_err(too_many)?;
-        let same = nodes.iter().enumerate().all(|(at, node)| {
-            node.is_exact_instance_of::<PyInt>() && node.extract::<usize>().is_ok_and(|n| n == at)
-        });
-        Ok(Index { of, same, nodes: count })
+        Ok(Index { of, quick: Quick::of(nodes)?, nodes: count })
     }
 
+    #[inline]
     fn get(&self, node: &Bound<'py, PyAny>) -> PyResult<VertexId> {
-        if self.same
-            && let Ok(number) = node.extract::<u32>()
-            && number < self.nodes
-        {
+        if let Some(number) = self.quick.get(node, self.nodes)? {
             return Ok(number);
         }
         match self.of.get_item(node)? {
