@@ -17,6 +17,7 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -122,13 +123,21 @@ struct Fiber {
     unsigned parameter;
     unsigned thread, block;
     unsigned slot;  // index of its block, among the resident ones
+    char* top;      // where its stack begins, at the highest address
+};
+
+// The calls through which a fiber reached a collective: the frame of `ripplet_collective`, and its distance from the
+// stack's beginning. Of a fiber that waits there, frames stay as they are.
+struct Path {
+    void** frame;
+    size_t depth;
 };
 
 // A collective that waits for its participants.
 struct Arrivals {
     unsigned count;
     Call call;
-    u64 path;  // hash of the calling functions
+    Path path;
     Place first;
 };
 
@@ -265,13 +274,24 @@ void begin_at(Context* context, char*, char* top) {
 
 void switch_contexts(Context* from, Context* to) { ripplet_switch(from, *to); }
 
-// A hash of the return addresses of the calling functions. It does not depend on inlining.
-__attribute__((always_inline)) inline u64 call_path() {
-    u64 path = 0;
-    for (void** frame = (void**)__builtin_frame_address(0); frame != nullptr;
-         frame = (void**)frame[0])
-        path = (path ^ (u64)(uintptr_t)frame[1]) * 0x9e3779b97f4a7c15ull;
-    return path;
+__attribute__((always_inline)) inline Path call_path(const Fiber& fiber) {
+    char* const frame = (char*)__builtin_frame_address(0);
+    return Path{(void**)frame, (size_t)(fiber.top - frame)};
+}
+
+// Whether both were reached through the same calls: equal return addresses in all frames. It does not depend on
+// inlining.
+//
+// Only the frames of `a` are followed. Those of `b` are expected at the same distances from its stack's beginning. That
+// is exact: a frame's size depends on the function alone, as kernels have neither `alloca` nor arrays of variable
+// length. Innermost first, equal callers have frames of equal size, so the next return addresses stand at equal
+// distances. The loads from the stack of `b`, which is in no near cache, do not wait for one another.
+bool same_path(const Path& a, const Path& b) {
+    if (a.depth != b.depth) return false;
+    const ptrdiff_t apart = b.frame - a.frame;
+    for (void** frame = a.frame; frame != nullptr; frame = (void**)frame[0])
+        if (frame[1] != frame[apart + 1]) return false;
+    return true;
 }
 
 #else
@@ -286,7 +306,9 @@ void begin_at(Context* context, char* base, char* top) {
 
 void switch_contexts(Context* from, Context* to) { swapcontext(from, to); }
 
-inline u64 call_path() { return 0; }
+Path call_path(const Fiber&) { return Path{}; }
+
+bool same_path(const Path&, const Path&) { return true; }
 
 #endif
 
@@ -349,12 +371,13 @@ Fiber* next_runnable(unsigned warp, unsigned lanes_above) {
 
 // --- Collectives ---
 
-void add_to(Arrivals& arrivals, Kind diverged, Call call, u64 path, const Place& here) {
+inline void add_to(Arrivals& arrivals, Kind diverged, Call call, const Path& path, const Place& here) {
     if (arrivals.count++ == 0) {
         arrivals.call = call;
         arrivals.path = path;
         arrivals.first = here;
-    } else if (arrivals.call != call || arrivals.path != path || arrivals.first.line != here.line) {
+    } else if (arrivals.call != call || arrivals.first.line != here.line ||
+               !same_path(arrivals.path, path)) {
         fail(Fault{diverged, here, arrivals.first, "", 0});
     }
 }
@@ -432,7 +455,7 @@ void finish_block(unsigned slot, Call call, const Place& here) {
         case GRID_BARRIER:
             // Blocks may reach a grid barrier at different calls: all of them wait for one another.
             if (!launch->cooperative) return;
-            add_to(grid, DIVERGED_GRID, call, 0, Place{here.call, "", 0, here.block, here.thread});
+            add_to(grid, DIVERGED_GRID, call, Path{}, Place{here.call, "", 0, here.block, here.thread});
             if (call == GRID_BARRIER && grid.count == alive) {
                 grid = Arrivals{};
                 for (unsigned i = 0; i < alive; ++i) release_block(i);
@@ -465,7 +488,7 @@ __attribute__((noinline)) u64 ripplet_collective(Call call, unsigned mask, u64 v
     self.value = value;
     self.parameter = parameter;
     yields = 0;
-    const u64 path = call == RETURN ? 0 : call_path();
+    const Path path = call_path(self);
     warp.runnable &= ~(1u << lane);
     add_to(warp.arrivals, DIVERGED_WARP, call, path, here);
     unsigned lanes_above = (ALL_LANES << lane) << 1;
@@ -623,6 +646,7 @@ bool allocate(unsigned count) {
 
 // The index of the first byte without the guard's value, or -1.
 long overrun(const unsigned char* bytes, size_t count) {
+    if (bytes[0] == GUARD_BYTE && memcmp(bytes, bytes + 1, count - 1) == 0) return -1;
     for (size_t i = 0; i < count; ++i)
         if (bytes[i] != GUARD_BYTE) return (long)i;
     return -1;
@@ -646,8 +670,8 @@ void run_blocks(unsigned first, unsigned count, u64 step, u64 begin) {
             fiber.block = (unsigned)((begin + (first + slot) * step) % launch->blocks);
             fiber.slot = slot;
             // Stacks begin at different offsets in a page; otherwise they would share a few cache lines.
-            begin_at(&fiber.context, stack_base(index),
-                     stack_base(index) + STACK - index % 8 * 512);
+            fiber.top = stack_base(index) + STACK - index % 8 * 512;
+            begin_at(&fiber.context, stack_base(index), fiber.top);
         }
         for (unsigned i = 0; i < warps_of_block; ++i)
             warps[slot * warps_of_block + i] = Warp{};
