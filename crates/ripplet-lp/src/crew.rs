@@ -33,6 +33,10 @@ const MASK: u64 = (1 << BITS) - 1;
 /// The most parts of an offer.
 const MOST_PARTS: usize = MASK as usize;
 
+/// The most threads that sum up values by group, and the fewest values for each.
+const MOST_ADDERS: usize = 8;
+const LEAST_PER_ADDER: usize = if cfg!(any(test, miri)) { 4 } else { 1 << 16 };
+
 /// A step: does the part of this number.
 type Step<'s> = &'s (dyn Fn(usize) + Sync);
 
@@ -179,6 +183,13 @@ impl Crew {
             *all = join(before, value);
         });
         all.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns by how many threads sums over `count` values by group are divided: several threads that add to the
+    /// sum of one large group wait for its cache line, up to a hundred times as long as an addition takes. So each
+    /// has sums of its own, and a few threads suffice; of few values, one takes no longer.
+    pub fn adders(&self, count: usize) -> usize {
+        self.threads().min(MOST_ADDERS).min(count / LEAST_PER_ADDER).max(1)
     }
 
     /// Sums up what `work` returns for ranges of `grain` numbers below `count`.

@@ -51,7 +51,7 @@ impl<'a, P: Hints> AsyncRounds<'a, P> {
         picks_less: bool,
         workspace: &mut Workspace,
     ) -> Round {
-        let (state, Workspace { scratch, vertices }) = (&self.state, workspace);
+        let (state, Workspace { scratch, vertices, .. }) = (&self.state, workspace);
         state.active.take(words, vertices);
         self.meet();
         let mut tally = Round { visited: vertices.len() as u64, ..Round::default() };

@@ -58,10 +58,4 @@ impl Drafts {
             });
         });
     }
-
-    /// Copies record `from` to record `to`, which is not after it.
-    pub fn move_down(&self, from: usize, to: usize) {
-        let values = self.record(from).iter().map(|value| value.load(Relaxed));
-        self.record(to).iter().zip(values).for_each(|(to, value)| to.store(value, Relaxed));
-    }
 }

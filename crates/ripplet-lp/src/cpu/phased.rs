@@ -3,11 +3,17 @@
 //! [`PhasedOrder`](crate::schedules::PhasedOrder) defines which vertices a phase has.
 //!
 //! ```text
-//! for each phase:  gather   compact the phase's active vertices into a list; make them inactive
-//!                  choose   labels ──▶ chosen     no vertex sees another's change
-//!                  commit   chosen ──▶ labels     and label totals; drafts ──▶ columns
+//! for each phase:  choose   compact the phase's active vertices; make them inactive
+//!                           labels ──▶ chosen     no vertex sees another's change
+//!                  commit   chosen ──▶ labels     drafts ──▶ columns
 //!                  activate activate disagreeing neighbours: for a later phase or the next round
+//!                           chosen ──▶ label totals
 //! ```
+//!
+//! Each step is a loop over *parts*, which threads share: consecutive blocks of the schedule, whose vertices
+//! that change have their own places in the arrays of a phase. A thread mostly meets the same parts in all steps and
+//! phases ([`Crew`]), so that it reads what it has written itself: another core's cache lines take as long to read as
+//! counting several votes.
 
 use super::active::{Activated, ActiveSet, vertices_of};
 use super::drafts::Drafts;
@@ -16,24 +22,26 @@ use crate::crew::{Crew, with_crew};
 use crate::hash::Clock;
 use crate::ranks::Update;
 use crate::rounds::{Finished, Rounds};
-use crate::schedules::{UnitSchedule, largest_phase};
+use crate::schedules::UnitSchedule;
 use crate::{Hints, Label, NO_LABEL, Round, RunError, Schedule, State};
 use ripplet_graph::memory::{self, OutOfMemory};
 use ripplet_graph::{MAX_VERTICES, Observer, VertexId};
+use std::ops::Range;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize};
+use std::sync::atomic::{AtomicBool, AtomicU32};
 
-/// Blocks of a part of compaction: some ten microseconds.
-const BLOCKS_PER_PART: usize = 1 << 12;
 /// The most members of a block in a phase.
 const MEMBERS_PER_BLOCK: usize = UnitSchedule::UNIT as usize;
-/// Members of a part of the other steps: some microseconds, ten times as long as claiming it takes.
-const MEMBERS_PER_PART: usize = 64;
-const _: () = assert!(MEMBERS_PER_PART <= Workspace::VERTICES);
-/// Members of a part of a round without helpers.
-const MEMBERS_ALONE: usize = Workspace::VERTICES;
+/// The fewest blocks of a part; all parts have a multiple, so that no word of the active set has vertices of two.
+const LEAST_BLOCKS: usize = 64 / MEMBERS_PER_BLOCK;
+/// The most blocks of a part: to compact them takes some ten microseconds.
+const MOST_BLOCKS: usize = 1 << 12;
+/// The active vertices that a part should have: some microseconds, ten times as long as claiming it takes.
+const MEMBERS_PER_PART: u64 = 64;
+/// The same in a round without helpers.
+const MEMBERS_ALONE: u64 = Workspace::VERTICES as u64;
 /// The fewest active vertices per phase for which a round has helpers.
-const MEMBERS_TO_SHARE: u64 = 2 * MEMBERS_PER_PART as u64;
+const MEMBERS_TO_SHARE: u64 = 2 * MEMBERS_PER_PART;
 /// The most vertices for which each thread has a set of activated ones.
 const MOST_IN_SETS: u64 = 1 << 20;
 /// Changes for which label totals are divided into one more range: each range reads all changes.
@@ -49,20 +57,18 @@ const _: () = assert!(KEEP >= MAX_VERTICES && KEEP != NO_LABEL);
 pub(super) struct PhasedRounds<'a, P> {
     pub state: LpState<'a, P>,
     schedule: Schedule,
-    /// The phase's active vertices, then those of them that change.
+    /// The vertices that change in the phase, at the place of their part.
     members: Vec<AtomicU32>,
     chosen: Vec<AtomicU32>,
     /// The labels of the members before the phase.
     before: Vec<AtomicU32>,
+    /// The number of members of each part.
+    found: Vec<AtomicU32>,
+    /// The blocks of a part, in this round.
+    blocks_per_part: usize,
     /// The vertices that each thread has activated in this round, if there are several threads: in
     /// one set for all, they would wait for one another's cache lines. Empty between rounds.
     activated: Vec<ActiveSet>,
-    /// The number of members.
-    count: AtomicUsize,
-    /// The number of members of a part, in this round.
-    per_part: AtomicUsize,
-    /// The number of members that each part of the compaction found.
-    found: Vec<AtomicUsize>,
     /// For each member, whether it has a draft, followed by the draft.
     drafts: Drafts,
 }
@@ -74,43 +80,23 @@ struct PhasedRound<'r, 'a, P> {
     units: UnitSchedule,
     observer: &'r dyn Observer,
     cancelled: AtomicBool,
-    counts: Counts,
-}
-
-/// The counts of a [`Round`], added to by all threads.
-#[derive(Default)]
-struct Counts {
-    changed: AtomicU64,
-    visited: AtomicU64,
-    scanned: AtomicU64,
-    nan_scores: AtomicU64,
-}
-
-impl Counts {
-    fn add(&self, part: Round) {
-        self.changed.fetch_add(part.changed, Relaxed);
-        self.visited.fetch_add(part.visited, Relaxed);
-        self.scanned.fetch_add(part.scanned, Relaxed);
-        self.nan_scores.fetch_add(part.nan_scores, Relaxed);
-    }
-
-    fn round(&self) -> Round {
-        Round {
-            changed: self.changed.load(Relaxed),
-            visited: self.visited.load(Relaxed),
-            scanned: self.scanned.load(Relaxed),
-            nan_scores: self.nan_scores.load(Relaxed),
-            ..Round::default()
-        }
-    }
 }
 
 /// Returns the bytes of a phase's arrays: its vertices, their choices and their labels before; with
 /// `draft_len` values per vertex, also the drafts; and of the sets of activated vertices.
 pub(super) fn bytes_for(vertices: u64, phases: u32, draft_len: u64, threads: usize) -> u64 {
     let drafts = if draft_len > 0 { 4 * (draft_len + 1) } else { 0 };
-    let phase = largest_phase(vertices, phases).saturating_mul(drafts.saturating_add(12));
+    let blocks = UnitSchedule::blocks(vertices, phases);
+    let places = blocks.saturating_mul(MEMBERS_PER_BLOCK as u64);
+    let phase = places
+        .saturating_mul(drafts.saturating_add(12))
+        .saturating_add(4 * parts_of(blocks, LEAST_BLOCKS));
     phase.saturating_add(sets_for(vertices, threads) as u64 * vertices.div_ceil(64) * 8)
+}
+
+/// Returns the number of parts.
+fn parts_of(blocks: u64, blocks_per_part: usize) -> u64 {
+    blocks.div_ceil(blocks_per_part as u64)
 }
 
 /// Returns the number of values of a member in `drafts`.
@@ -121,24 +107,37 @@ fn record_len(draft_len: usize) -> usize {
 impl<'a, P: Hints> PhasedRounds<'a, P> {
     pub fn new(state: LpState<'a, P>, schedule: Schedule) -> Result<Self, OutOfMemory> {
         let vertices = state.labels.len() as u64;
-        let largest = largest_phase(vertices, schedule.phases()) as usize;
+        let blocks = UnitSchedule::blocks(vertices, schedule.phases());
+        let places = blocks as usize * MEMBERS_PER_BLOCK;
         let zeros = |count| memory::collected((0..count).map(|_| AtomicU32::new(0)));
-        let drafts = Drafts::new(largest, record_len(state.columns.draft_len()))?;
-        let parts = largest.div_ceil(BLOCKS_PER_PART * MEMBERS_PER_BLOCK);
         Ok(PhasedRounds {
-            members: zeros(largest)?,
-            chosen: zeros(largest)?,
-            before: zeros(largest)?,
+            members: zeros(places)?,
+            chosen: zeros(places)?,
+            before: zeros(places)?,
+            found: zeros(parts_of(blocks, LEAST_BLOCKS) as usize)?,
+            blocks_per_part: LEAST_BLOCKS,
             activated: (0..sets_for(vertices, state.threads()))
                 .map(|_| ActiveSet::none(vertices as u32))
                 .collect::<Result<_, _>>()?,
-            count: AtomicUsize::new(0),
-            per_part: AtomicUsize::new(MEMBERS_ALONE),
-            found: (0..parts).map(|_| AtomicUsize::new(0)).collect(),
+            drafts: Drafts::new(places, record_len(state.columns.draft_len()))?,
             state,
             schedule,
-            drafts,
         })
+    }
+
+    /// Begins a round of a thread without helpers; returns its clock.
+    pub fn begin_round(&mut self, index: u32) -> Clock {
+        let active = self.state.active.len();
+        self.divide(active, MEMBERS_ALONE);
+        self.state.begin_round(index)
+    }
+
+    /// Divides the blocks into parts with about `members` of this many active vertices in a phase.
+    fn divide(&mut self, active: u64, members: u64) {
+        let per_phase = active / u64::from(self.schedule.phases());
+        let blocks = self.blocks().saturating_mul(members) / per_phase.max(1);
+        let blocks = (blocks as usize).clamp(LEAST_BLOCKS, MOST_BLOCKS);
+        self.blocks_per_part = blocks.next_multiple_of(LEAST_BLOCKS);
     }
 
     /// Finds the labels of a phase's active vertices, without committing them; [`Self::commit`] and
@@ -150,10 +149,7 @@ impl<'a, P: Hints> PhasedRounds<'a, P> {
         observer: &dyn Observer,
     ) -> Result<Round, RunError> {
         let round = self.begin(clock, observer);
-        with_crew(0, |crew| {
-            round.compact(phase, crew);
-            round.choose(crew);
-        });
+        with_crew(0, |crew| round.choose(phase, crew));
         round.finish()
     }
 
@@ -171,7 +167,7 @@ impl<'a, P: Hints> PhasedRounds<'a, P> {
 
     /// Yields the label updates of the phase.
     pub fn updates(&self) -> impl Iterator<Item = Update> {
-        (0..self.count.load(Relaxed)).map(|index| {
+        (0..self.parts()).flat_map(|part| self.places(part)).map(|index| {
             let v = self.members[index].load(Relaxed);
             let label = match self.chosen[index].load(Relaxed) {
                 KEEP => self.state.label(v),
@@ -192,117 +188,85 @@ impl<'a, P: Hints> PhasedRounds<'a, P> {
             units: UnitSchedule::new(clock, self.schedule),
             observer,
             cancelled: AtomicBool::new(false),
-            counts: Counts::default(),
         }
     }
 
-    /// Returns the number of parts of the phase's members.
+    fn blocks(&self) -> u64 {
+        UnitSchedule::blocks(self.state.labels.len() as u64, self.schedule.phases())
+    }
+
+    /// Returns the number of parts.
     fn parts(&self) -> usize {
-        self.count.load(Relaxed).div_ceil(self.per_part.load(Relaxed))
+        parts_of(self.blocks(), self.blocks_per_part) as usize
     }
 
-    /// Returns the index of a part's first member, its members and what they chose.
-    fn part(&self, part: usize) -> (usize, &[AtomicU32], &[AtomicU32]) {
-        let per_part = self.per_part.load(Relaxed);
-        let first = part * per_part;
-        let range = first..(first + per_part).min(self.count.load(Relaxed));
-        (first, &self.members[range.clone()], &self.chosen[range])
-    }
-
-    /// Compacts the active vertices of some blocks into the part's place, ascending, and removes
-    /// them from the active set.
-    fn compact_part(&self, units: UnitSchedule, phase: u32, part: usize) {
-        let blocks = (self.state.labels.len() as u64).div_ceil(units.block_size()) as usize;
-        let start = part * BLOCKS_PER_PART;
-        let mut end = start * MEMBERS_PER_BLOCK;
-        for block in start..(start + BLOCKS_PER_PART).min(blocks) {
-            let (first, pattern) = units.unit(block as u32, phase);
-            let (word, offset) = ((first / 64) as usize, first % 64);
-            self.compact_word(word, pattern << offset, &mut end);
-            if offset > 0 {
-                self.compact_word(word + 1, pattern >> (64 - offset), &mut end);
-            }
-        }
-        self.found[part].store(end - start * MEMBERS_PER_BLOCK, Relaxed);
-    }
-
-    /// Moves the active vertices of some bits of a word to the members from `end` on.
+    /// Returns the places of a part's members.
     #[inline]
-    fn compact_word(&self, word: usize, bits: u64, end: &mut usize) {
-        let active = self.state.active.remove(word, bits);
-        let active = self.activated.iter().fold(active, |all, set| all | set.remove(word, bits));
-        for v in vertices_of(word, active) {
-            self.members[*end].store(v, Relaxed);
-            *end += 1;
-        }
+    fn places(&self, part: usize) -> Range<usize> {
+        let first = part * self.blocks_per_part * MEMBERS_PER_BLOCK;
+        first..first + self.found[part].load(Relaxed) as usize
     }
 
-    /// Moves the members that the parts of the compaction found next to one another.
-    fn join_parts(&self) {
-        let mut end = 0;
-        for (part, found) in self.found.iter().enumerate() {
-            let (first, found) = (part * BLOCKS_PER_PART * MEMBERS_PER_BLOCK, found.load(Relaxed));
-            if part > 0 {
-                for index in 0..found {
-                    let v = self.members[first + index].load(Relaxed);
-                    self.members[end + index].store(v, Relaxed);
-                }
-            }
-            end += found;
-        }
-        self.count.store(end, Relaxed);
-    }
-
-    fn choose_part(&self, clock: Clock, part: usize) -> Round {
-        let (first, members, chosen) = self.part(part);
-        let mut counts = Round { visited: members.len() as u64, ..Round::default() };
+    /// Chooses for the active vertices of a part's blocks in a phase, and removes them from the active set. Those that
+    /// change are the part's members.
+    fn choose_part(&self, round: &PhasedRound<'_, '_, P>, phase: u32, part: usize) {
+        let first = part * self.blocks_per_part;
+        let blocks = first..(first + self.blocks_per_part).min(self.blocks() as usize);
         let has_drafts = self.state.columns.draft_len() > 0;
-        self.state.with_workspace(|Workspace { scratch, vertices }| {
-            copy(members, vertices);
-            self.state.for_each(vertices, |index, v| {
-                let choice = self.state.choose(v, clock, scratch);
-                counts.count(choice);
-                let relabelled = choice.label != choice.before;
-                chosen[index].store(if relabelled { choice.label } else { KEEP }, Relaxed);
-                self.before[first + index].store(choice.before, Relaxed);
-                if has_drafts {
-                    self.drafts.put_marked(first + index, choice.redrafted, &scratch.draft);
+        let mut end = first * MEMBERS_PER_BLOCK;
+        self.state.with_workspace(|Workspace { scratch, vertices, counts }| {
+            let mut choose = |vertices: &mut Vec<VertexId>| {
+                counts.visited += vertices.len() as u64;
+                self.state.for_each(vertices, |_, v| {
+                    let choice = self.state.choose(v, round.clock, scratch);
+                    counts.count(choice);
+                    let relabelled = choice.label != choice.before;
+                    let changes = relabelled | choice.redrafted;
+                    // Without a branch, which would be predicted badly: the next member overwrites one that stays.
+                    self.members[end].store(v, Relaxed);
+                    self.chosen[end].store(if relabelled { choice.label } else { KEEP }, Relaxed);
+                    self.before[end].store(choice.before, Relaxed);
+                    if has_drafts {
+                        self.drafts.put_marked(end, choice.redrafted, &scratch.draft);
+                    }
+                    counts.changed += u64::from(changes);
+                    end += usize::from(changes);
+                });
+                vertices.clear();
+            };
+            vertices.clear();
+            for block in blocks {
+                let (first, pattern) = round.units.unit(block as u32, phase);
+                let (word, offset) = ((first / 64) as usize, first % 64);
+                vertices.extend(vertices_of(word, self.take(word, pattern << offset)));
+                if offset > 0 {
+                    let rest = self.take(word + 1, pattern >> (64 - offset));
+                    vertices.extend(vertices_of(word + 1, rest));
                 }
-                counts.changed += u64::from(relabelled | choice.redrafted);
-            });
+                if vertices.len() > Workspace::VERTICES - MEMBERS_PER_BLOCK {
+                    choose(vertices);
+                }
+            }
+            choose(vertices);
         });
-        counts
+        self.found[part].store((end - first * MEMBERS_PER_BLOCK) as u32, Relaxed);
     }
 
-    /// Drops the members that do not change, so that the following steps are short.
-    fn drop_unchanged(&self) {
-        let mut kept = 0;
-        for index in 0..self.count.load(Relaxed) {
-            let label = self.chosen[index].load(Relaxed);
-            if label != KEEP || is_drafted(&self.drafts, index) {
-                if kept == index {
-                    kept += 1;
-                    continue;
-                }
-                self.members[kept].store(self.members[index].load(Relaxed), Relaxed);
-                self.chosen[kept].store(label, Relaxed);
-                self.before[kept].store(self.before[index].load(Relaxed), Relaxed);
-                self.drafts.move_down(index, kept);
-                kept += 1;
-            }
-        }
-        self.count.store(kept, Relaxed);
+    /// Removes the active vertices of some bits of a word from the active set, and returns them.
+    #[inline]
+    fn take(&self, word: usize, bits: u64) -> u64 {
+        let active = self.state.active.remove(word, bits);
+        self.activated.iter().fold(active, |all, set| all | set.remove(word, bits))
     }
 
     fn commit_part(&self, part: usize) {
-        let (state, (first, members, chosen)) = (&self.state, self.part(part));
-        for (index, (v, label)) in members.iter().zip(chosen).enumerate() {
-            let (v, label) = (v.load(Relaxed), label.load(Relaxed));
+        for index in self.places(part) {
+            let (v, label) = (self.members[index].load(Relaxed), self.chosen[index].load(Relaxed));
             if label != KEEP {
-                state.labels[v as usize].store(label, Relaxed);
+                self.state.labels[v as usize].store(label, Relaxed);
             }
-            if is_drafted(&self.drafts, first + index) {
-                state.columns.commit(v, self.drafts.get(first + index).skip(1));
+            if is_drafted(&self.drafts, index) {
+                self.state.columns.commit(v, self.drafts.get(index).skip(1));
             }
         }
     }
@@ -316,7 +280,7 @@ impl<'a, P: Hints> PhasedRounds<'a, P> {
         if labels.is_empty() {
             return;
         }
-        for index in 0..self.count.load(Relaxed) {
+        for index in (0..self.parts()).flat_map(|part| self.places(part)) {
             let label = self.chosen[index].load(Relaxed);
             if label != KEEP {
                 let (v, before) = (&self.members[index], &self.before[index]);
@@ -337,14 +301,20 @@ impl<'a, P: Hints> PhasedRounds<'a, P> {
     }
 
     fn activate_part(&self, part: usize, active: Activated<'_>) {
-        let (state, (_, members, chosen)) = (&self.state, self.part(part));
-        state.with_workspace(|Workspace { vertices, .. }| {
-            copy(members, vertices);
-            state.for_each_changed(vertices, |index, v| match chosen[index].load(Relaxed) {
-                KEEP => state.activate_neighbors(v, state.label(v), false, active),
-                label => state.activate_neighbors(v, label, true, active),
+        let places = self.places(part);
+        let (members, chosen) = (&self.members[places.clone()], &self.chosen[places]);
+        let state = &self.state;
+        let chunks = members.chunks(Workspace::VERTICES).zip(chosen.chunks(Workspace::VERTICES));
+        for (members, chosen) in chunks {
+            state.with_workspace(|Workspace { vertices, .. }| {
+                vertices.clear();
+                vertices.extend(members.iter().map(|v| v.load(Relaxed)));
+                state.for_each_changed(vertices, |index, v| match chosen[index].load(Relaxed) {
+                    KEEP => state.activate_neighbors(v, state.label(v), false, active),
+                    label => state.activate_neighbors(v, label, true, active),
+                });
             });
-        });
+        }
     }
 }
 
@@ -356,17 +326,10 @@ fn sets_for(vertices: u64, threads: usize) -> usize {
     }
 }
 
-/// Sets `vertices` to the members.
-fn copy(members: &[AtomicU32], vertices: &mut Vec<VertexId>) {
-    vertices.clear();
-    vertices.extend(members.iter().map(|v| v.load(Relaxed)));
-}
-
 impl<P: Hints> PhasedRound<'_, '_, P> {
     /// Performs a phase. Returns false if the run is cancelled.
     fn phase(&self, phase: u32, crew: &Crew) -> bool {
-        self.compact(phase, crew);
-        if !self.choose(crew) {
+        if !self.choose(phase, crew) {
             return false;
         }
         let (rounds, ranges) = (self.rounds, self.ranges());
@@ -378,39 +341,29 @@ impl<P: Hints> PhasedRound<'_, '_, P> {
         true
     }
 
-    /// Compacts the phase's active vertices.
-    fn compact(&self, phase: u32, crew: &Crew) {
-        let parts = self.rounds.found.len();
-        crew.run(parts, |part| self.rounds.compact_part(self.units, phase, part));
-        self.rounds.join_parts();
-    }
-
-    /// Chooses for the members and drops those that do not change. Returns false if the run is
-    /// cancelled.
-    fn choose(&self, crew: &Crew) -> bool {
+    /// Chooses for the phase's active vertices. Returns false if the run is cancelled.
+    fn choose(&self, phase: u32, crew: &Crew) -> bool {
         crew.run(self.rounds.parts(), |part| {
             if self.observer.is_cancelled() {
                 self.cancelled.store(true, Relaxed);
             } else {
-                self.counts.add(self.rounds.choose_part(self.clock, part));
+                self.rounds.choose_part(self, phase, part);
             }
         });
-        let is_complete = !self.cancelled.load(Relaxed);
-        if is_complete {
-            self.rounds.drop_unchanged();
-        }
-        is_complete
+        !self.cancelled.load(Relaxed)
     }
 
     /// Returns the number of ranges of labels whose totals are updated as one part.
     fn ranges(&self) -> usize {
-        let changes = self.rounds.count.load(Relaxed);
+        let changes =
+            (0..self.rounds.parts()).map(|part| self.rounds.places(part).len()).sum::<usize>();
         changes.div_ceil(CHANGES_PER_RANGE).min(self.rounds.state.threads())
     }
 
     fn finish(self) -> Result<Round, RunError> {
         self.rounds.activated.iter().for_each(|set| self.rounds.state.active.append(set));
-        if self.cancelled.into_inner() { Err(RunError::Cancelled) } else { Ok(self.counts.round()) }
+        let counts = self.rounds.state.take_counts();
+        if self.cancelled.into_inner() { Err(RunError::Cancelled) } else { Ok(counts) }
     }
 }
 
@@ -422,11 +375,11 @@ fn is_drafted(drafts: &Drafts, member: usize) -> bool {
 
 impl<P: Hints> Rounds for PhasedRounds<'_, P> {
     fn round(&mut self, index: u32, observer: &dyn Observer) -> Result<Round, RunError> {
-        let clock = self.state.begin_round(index);
-        let phases = self.schedule.phases();
-        let is_shared = self.state.active.len() >= MEMBERS_TO_SHARE * u64::from(phases);
+        let (phases, active) = (self.schedule.phases(), self.state.active.len());
+        let is_shared = active >= MEMBERS_TO_SHARE * u64::from(phases);
         let helpers = if is_shared { self.state.threads() - 1 } else { 0 };
-        *self.per_part.get_mut() = if helpers > 0 { MEMBERS_PER_PART } else { MEMBERS_ALONE };
+        self.divide(active, if helpers > 0 { MEMBERS_PER_PART } else { MEMBERS_ALONE });
+        let clock = self.state.begin_round(index);
         let round = self.begin(clock, observer);
         with_crew(helpers, |crew| _ = (0..phases).all(|phase| round.phase(phase, crew)));
         let round = round.finish()?;
@@ -439,8 +392,8 @@ impl<P: Hints> Rounds for PhasedRounds<'_, P> {
     }
 
     fn finish(self: Box<Self>) -> Result<Finished, RunError> {
-        drop((self.members, self.chosen, self.found, self.drafts));
-        drop((self.before, self.activated));
+        drop((self.members, self.chosen, self.before, self.found));
+        drop((self.drafts, self.activated));
         Ok(self.state.finish())
     }
 }

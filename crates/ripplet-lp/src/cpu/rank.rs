@@ -60,7 +60,7 @@ impl<'a, P: Hints> PhasedRank<'a, P> {
 
 impl<P: Hints> CpuRank for PhasedRank<'_, P> {
     fn begin_round(&mut self, round: u32) {
-        self.at = Some((self.rounds.state.begin_round(round), 0));
+        self.at = Some((self.rounds.begin_round(round), 0));
         self.round = Round::default();
     }
 

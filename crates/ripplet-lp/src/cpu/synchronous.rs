@@ -62,7 +62,7 @@ impl<'a, P: Hints> SyncRounds<'a, P> {
         clock: Clock,
         workspace: &mut Workspace,
     ) -> Round {
-        let Workspace { scratch, vertices } = workspace;
+        let Workspace { scratch, vertices, .. } = workspace;
         self.state.active.take(words, vertices);
         let mut tally = Round { visited: vertices.len() as u64, ..Round::default() };
         self.state.for_each(vertices, |_, v| {

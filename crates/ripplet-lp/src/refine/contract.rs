@@ -20,8 +20,8 @@ use ripplet_graph::memory::{self, OutOfMemory};
 use ripplet_graph::{Observer, VertexId, as_atomic, as_atomic_words};
 use std::marker::PhantomData;
 use std::ops::Range;
-use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicU32, AtomicU64};
 use std::sync::{Mutex, PoisonError};
 
 /// Parts of a task that sums up arcs: few, as parts differ in size.
@@ -174,26 +174,39 @@ impl Contraction {
         });
     }
 
-    /// Returns the vertices grouped by part, and the end of each group.
+    /// Returns the vertices grouped by part, ascending in each group, and the end of each group.
+    ///
+    /// A counting sort: each thread has a range of vertices, and counts for it.
     fn grouped(&self, crew: &Crew) -> Result<(Vec<VertexId>, Vec<u32>), OutOfMemory> {
-        let vertices = self.vertex_of.len();
-        let mut ends = memory::zeros(self.founders.len())?;
-        let sizes = as_atomic(&mut ends);
-        crew.ranges(vertices, READ_PER_TASK, |range| {
-            let parts = self.vertex_of[range].iter();
-            parts.for_each(|&part| _ = sizes[part as usize].fetch_add(1, Relaxed));
+        let (vertices, parts) = (self.vertex_of.len(), self.founders.len());
+        let ranges = crew.adders(vertices);
+        let range = |number: usize| vertices * number / ranges..vertices * (number + 1) / ranges;
+        let mut places: Vec<u32> = memory::zeros(ranges * parts)?;
+        let counts = as_atomic(&mut places);
+        crew.run(ranges, |number| {
+            let counts = &counts[number * parts..][..parts];
+            for &part in &self.vertex_of[range(number)] {
+                add_alone(&counts[part as usize], 1);
+            }
         });
         let mut begin = 0;
-        ends.iter_mut().for_each(|end| begin += std::mem::replace(end, begin));
+        for part in 0..parts {
+            for number in 0..ranges {
+                begin += std::mem::replace(&mut places[number * parts + part], begin);
+            }
+        }
         let mut members = memory::zeros(vertices)?;
-        let (to, places) = (as_atomic(&mut members), as_atomic(&mut ends));
-        crew.ranges(vertices, READ_PER_TASK, |range| {
-            for v in range {
-                let place = places[self.vertex_of[v] as usize].fetch_add(1, Relaxed);
+        let (to, next) = (as_atomic(&mut members), as_atomic(&mut places));
+        crew.run(ranges, |number| {
+            let next = &next[number * parts..][..parts];
+            for v in range(number) {
+                let place = add_alone(&next[self.vertex_of[v] as usize], 1);
                 to[place as usize].store(v as VertexId, Relaxed);
             }
         });
-        Ok((members, ends))
+        // The last range's places have moved to the ends.
+        places.drain(..(ranges - 1) * parts);
+        Ok((members, places))
     }
 
     /// Returns the communities of the level below as communities of this level's vertices, each
@@ -215,6 +228,14 @@ impl Contraction {
         vertices.saturating_mul(below + contracted + imbalances)
             + Partition::bytes_for(vertices, is_directed)
     }
+}
+
+/// Adds to a sum to which no other thread adds meanwhile; returns the sum before.
+#[inline]
+fn add_alone(sum: &AtomicU32, value: u32) -> u32 {
+    let before = sum.load(Relaxed);
+    sum.store(before + value, Relaxed);
+    before
 }
 
 /// Returns the fewest arcs of a part that all threads sum up together, as one thread would be busy with it for as long

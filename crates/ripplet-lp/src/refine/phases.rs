@@ -20,7 +20,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Mutex, PoisonError};
 
 /// Vertices of a task that only reads an array.
-pub(super) const READ_PER_TASK: usize = 1 << 13;
+pub(super) const READ_PER_TASK: usize = 1 << 16;
 /// Changes that one thread writes in a microsecond: twice what a step of a crew costs.
 const COMMITS_PER_TASK: usize = 1 << 7;
 /// Changes for which totals are divided into one more range of labels: each range reads all changes.

@@ -113,6 +113,11 @@ impl UnitSchedule {
         UnitSchedule { key, phases: u64::from(phases), stride_log }
     }
 
+    /// Returns the number of blocks of a graph.
+    pub fn blocks(vertices: u64, phases: u32) -> u64 {
+        vertices.div_ceil(UNIT * u64::from(phases.max(1)))
+    }
+
     /// Returns the number of vertices of a block.
     pub fn block_size(self) -> u64 {
         UNIT * self.phases
@@ -134,7 +139,7 @@ impl UnitSchedule {
 
 /// Returns the largest number of vertices of a phase.
 pub(crate) fn largest_phase(vertices: u64, phases: u32) -> u64 {
-    vertices.min(vertices.div_ceil(UNIT * u64::from(phases.max(1))) * UNIT)
+    vertices.min(UnitSchedule::blocks(vertices, phases) * UNIT)
 }
 
 #[cfg(test)]

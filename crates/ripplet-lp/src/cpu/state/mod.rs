@@ -21,6 +21,7 @@ use super::active::ActiveSet;
 use super::totals::Totals;
 use crate::columns::Columns;
 use crate::counters::Sketch;
+use crate::crew::Apart;
 use crate::hash::{Clock, Stream};
 use crate::rounds::Finished;
 use crate::views::Context;
@@ -52,7 +53,7 @@ pub(super) struct LpState<'a, P> {
     tie_key: u32,
     seed: u64,
     /// A workspace per thread, so that its lock is never contended.
-    workspaces: Vec<Mutex<Workspace>>,
+    workspaces: Vec<Apart<Mutex<Workspace>>>,
 }
 
 impl<'a, P: Hints> LpState<'a, P> {
@@ -97,7 +98,7 @@ impl<'a, P: Hints> LpState<'a, P> {
             tie_key: 0,
             seed: settings.seed,
             workspaces: (0..rayon::current_num_threads())
-                .map(|_| Mutex::new(Workspace::new(graph.vertices())))
+                .map(|_| Apart(Mutex::new(Workspace::new(graph.vertices()))))
                 .collect(),
         })
     }
@@ -139,8 +140,9 @@ impl<'a, P: Hints> LpState<'a, P> {
     /// Calls `visit` for each vertex with its index, and prefetches what [`LpState::choose`] reads.
     #[inline]
     pub fn for_each(&self, vertices: &[VertexId], visit: impl FnMut(usize, VertexId)) {
-        // A second-level cache holds few labels as they are.
-        let labels = (self.labels.len() > LABELS_IN_CACHE).then_some(&self.labels[..]);
+        // A second-level cache holds few labels as they are; of several threads' labels, some are in another one's.
+        let in_cache = LABELS_IN_CACHE / self.threads().min(2);
+        let labels = (self.labels.len() > in_cache).then_some(&self.labels[..]);
         self.lists.for_each_prefetched(vertices, labels, visit);
     }
 

@@ -4,15 +4,18 @@ use super::LpState;
 use crate::cpu::sketch::VoteSketch;
 use crate::cpu::tasks;
 use crate::cpu::votes::Votes;
+use crate::crew::Apart;
 use crate::{Hints, Round, RunError};
 use ripplet_graph::{Observer, VertexId};
 use std::ops::Range;
-use std::sync::PoisonError;
+use std::sync::{Mutex, PoisonError};
 
 /// Workspace of a thread.
 pub struct Workspace {
     pub scratch: Scratch,
     pub vertices: Vec<VertexId>,
+    /// The counts of this thread's choices in the round, until [`LpState::take_counts`].
+    pub counts: Round,
 }
 
 /// Scratch for the vertex that is being updated.
@@ -31,7 +34,7 @@ impl Workspace {
     /// Creates the workspace of a thread for a graph of `vertices` vertices.
     pub fn new(vertices: u32) -> Workspace {
         let scratch = Scratch { votes: Votes::new(vertices), vote_sketch: None, draft: Vec::new() };
-        Workspace { scratch, vertices: Vec::new() }
+        Workspace { scratch, vertices: Vec::new(), counts: Round::default() }
     }
 
     /// Returns the bytes of a workspace with `votes` bytes of vote counters and drafts of
@@ -49,8 +52,18 @@ impl<P: Hints> LpState<'_, P> {
         let thread = rayon::current_thread_index().unwrap_or(0);
         // A poisoned workspace may hold a damaged table. It is not used again: the panic ends the
         // run.
-        let mut workspace = self.workspaces[thread].lock().unwrap_or_else(PoisonError::into_inner);
+        let mut workspace =
+            self.workspaces[thread].0.lock().unwrap_or_else(PoisonError::into_inner);
         task(&mut workspace)
+    }
+
+    /// Returns the sum of the counts in all workspaces, and sets them to 0.
+    pub fn take_counts(&self) -> Round {
+        let counts_of = |workspace: &Apart<Mutex<Workspace>>| {
+            let mut workspace = workspace.0.lock().unwrap_or_else(PoisonError::into_inner);
+            std::mem::take(&mut workspace.counts)
+        };
+        self.workspaces.iter().map(counts_of).fold(Round::default(), Round::plus)
     }
 
     /// Calls `act` with ranges of words of the active set, on all threads, and returns the sum of
