@@ -396,12 +396,14 @@ fn schedule(
                 .into(),
         );
     }
+    let default = of_own.unwrap_or(program.schedule());
+    let named = named.map(|named| named.with_phases_of(default));
     let (phases, pick_less) = (options.count32("phases", 1)?, options.count32("pick_less", 1)?);
     if program == ProgramName::Cdlp || phases.is_none() && pick_less.is_none() {
         // That of cdlp also has the rule for ties.
         return Ok(named.filter(|_| program != ProgramName::Cdlp));
     }
-    let mut schedule = named.or(of_own).unwrap_or(program.schedule());
+    let mut schedule = named.unwrap_or(default);
     if let Some(phases) = phases {
         match schedule.with_phases(phases).filter(|_| phases <= 4096) {
             Some(with) => schedule = with,

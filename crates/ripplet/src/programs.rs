@@ -191,7 +191,7 @@ static LPA: Entry = Entry {
         help: "a label is refused unless a vertex's neighbours vote for it this many times as often as \
                chance would have them: keeps giants from swallowing the rest; 0 is plain label propagation",
     }],
-    schedule: Schedule::phased(),
+    schedule: Lpa::schedule(),
     stop: Lpa::stop,
     keeps_disconnected: false,
     is_partition: true,

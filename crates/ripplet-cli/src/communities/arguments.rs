@@ -125,10 +125,14 @@ pub struct ChoiceArguments {
         long,
         value_name = "N",
         value_parser = clap::value_parser!(u32).range(1..=4096),
-        help = format!("Phases of a round of the phased schedule [default: {DEFAULT_PHASES}]"),
+        help = format!(
+            "Phases of a round of the phased schedule [default: {} for lpa, {DEFAULT_PHASES} for others]",
+            Lpa::PHASES
+        ),
         long_help = format!(
             "Phases of a round of the phased schedule: more need fewer scans and more barriers \
-             [default: {DEFAULT_PHASES}]"
+             [default: {} for lpa, {DEFAULT_PHASES} for others]",
+            Lpa::PHASES
         )
     )]
     pub phases: Option<u32>,

@@ -50,7 +50,8 @@ impl Arguments {
     }
 
     fn resolve_schedule(&self, default: Schedule) -> Schedule {
-        let schedule = self.choices.schedule.unwrap_or(default);
+        let chosen = self.choices.schedule.map(|chosen| chosen.with_phases_of(default));
+        let schedule = chosen.unwrap_or(default);
         let schedule = schedule.with_pick_less(self.choices.pick_less).unwrap_or(schedule);
         let phases = self.choices.phases;
         phases.and_then(|phases| schedule.with_phases(phases)).unwrap_or(schedule)

@@ -176,6 +176,15 @@ impl Schedule {
         }
     }
 
+    /// Returns the schedule with the number of phases of another, if both have phases.
+    #[must_use]
+    pub fn with_phases_of(self, other: Schedule) -> Schedule {
+        match other.order {
+            Order::Phased(_) => self.with_phases(other.phases()).unwrap_or(self),
+            _ => self,
+        }
+    }
+
     /// Returns the schedule with this period of pick-less rounds, if its order may have such
     /// rounds.
     pub fn with_pick_less(self, pick_less: Option<NonZeroU32>) -> Option<Schedule> {
@@ -298,6 +307,10 @@ mod tests {
     fn parameters_are_set_where_the_order_has_them() {
         assert_eq!(Schedule::phased().with_phases(5), Some(Schedule::phased_in(5)));
         assert_eq!(Schedule::sync().with_phases(5), None);
+        let five = Schedule::phased_in(5);
+        assert_eq!(Schedule::phased().with_phases_of(five), five);
+        assert_eq!(Schedule::sync().with_phases_of(five), Schedule::sync());
+        assert_eq!(five.with_phases_of(Schedule::sync()), five);
         let every = NonZeroU32::new(4);
         let pick_less = Schedule::asynchronous().with_pick_less(every);
         assert_eq!(pick_less, Some(Schedule::asynchronous_with(every)));
