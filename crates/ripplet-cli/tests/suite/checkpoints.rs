@@ -346,7 +346,7 @@ fn another_run_is_refused_with_what_differs() {
     );
     refused(&format!("{SLPA} --memory 3"), &["parameters: 8 there, 3 here"]);
     refused(&format!("{SLPA} --schedule sync"), &["schedule: phased there, sync here"]);
-    refused("", &["another run: program: slpa there, lpa here\n"]);
+    refused("", &["another run: program: slpa there, lpa here; phases: 32 there, 8 here\n"]);
     refused(&format!("{SLPA} --directed"), &["direction: undirected there, directed here"]);
     let ended = ["the checkpoint is of round 4, but by these rules the run ends after round 3"];
     refused("--program slpa --iterations 3", &ended);

@@ -33,8 +33,10 @@ fn what_the_page_says_makes_communities_larger_and_smaller_does() {
         let usual = found(&sandbox, name, "").len();
         let smaller = found(&sandbox, name, "--program llp --gamma 0.1").len();
         assert!(smaller > usual, "{name}: {smaller} with a gamma, {usual} as usual");
-        let guarded = found(&sandbox, name, "--guard 64").len();
-        assert!(guarded > usual, "{name}: {guarded} with a guard, {usual} as usual");
+        let apart = found(&sandbox, name, "--merge off").len();
+        assert!(apart > usual, "{name}: {apart} before they merge, {usual} as usual");
+        let guarded = found(&sandbox, name, "--merge off --guard 64").len();
+        assert!(guarded > apart, "{name}: {guarded} with a guard, {apart} with the usual one");
         let mut before = usual;
         for least in [5, 20, 80] {
             let larger = found(&sandbox, name, &format!("--min-size {least} --join-small"));

@@ -155,10 +155,14 @@ fn guide() -> Sandbox {
 const WARY: &str = "communities payments.txt -o groups.tsv --program-file wary.rs";
 
 #[test]
-fn without_the_guides_program_all_are_one_community() {
+fn without_the_guides_program_the_seed_decides_where_the_shop_is() {
     let sandbox = guide();
-    sandbox.ok("communities payments.txt -o all.tsv --names number");
-    assert!(sandbox.read("all.tsv").lines().skip(1).all(|line| line.ends_with("\t0")));
+    let mut found = |seed: u32| {
+        sandbox.ok(&format!("communities payments.txt -o all{seed}.tsv --seed {seed}"));
+        sandbox.read(&format!("all{seed}.tsv"))
+    };
+    assert!(found(1).contains("\nshop\tann\n") && found(1).contains("\nfay\tdee\n"));
+    assert!(found(2).lines().skip(1).all(|line| line.ends_with("\tann")));
 }
 
 #[test]
