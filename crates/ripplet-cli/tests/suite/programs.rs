@@ -157,7 +157,7 @@ const WARY: &str = "communities payments.txt -o groups.tsv --program-file wary.r
 #[test]
 fn without_the_guides_program_the_seed_decides_where_the_shop_is() {
     let sandbox = guide();
-    let mut found = |seed: u32| {
+    let found = |seed: u32| {
         sandbox.ok(&format!("communities payments.txt -o all{seed}.tsv --seed {seed}"));
         sandbox.read(&format!("all{seed}.tsv"))
     };
