@@ -179,7 +179,8 @@ impl Contraction {
     /// A counting sort: each thread has a range of vertices, and counts for it.
     fn grouped(&self, crew: &Crew) -> Result<(Vec<VertexId>, Vec<u32>), OutOfMemory> {
         let (vertices, parts) = (self.vertex_of.len(), self.founders.len());
-        let ranges = crew.adders(vertices);
+        // The counts take no more memory than the members.
+        let ranges = crew.adders(vertices).min(vertices / parts.max(1)).max(1);
         let range = |number: usize| vertices * number / ranges..vertices * (number + 1) / ranges;
         let mut places: Vec<u32> = memory::zeros(ranges * parts)?;
         let counts = as_atomic(&mut places);
@@ -354,4 +355,38 @@ pub(super) fn named_labels(crew: &Crew, labels: &[Label]) -> Result<Vec<VertexId
     let has_none = |&(v, _): &(usize, &mut VertexId)| labels[v] == NO_LABEL;
     named.iter_mut().enumerate().filter(has_none).for_each(|(v, name)| *name = v as VertexId);
     Ok(named)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::crew::with_whole_pool;
+    use rayon::ThreadPoolBuilder;
+
+    #[test]
+    fn members_are_grouped_the_same_by_any_number_of_threads() {
+        let vertex_of: Vec<VertexId> = (0..100).map(|v| (3 * v + v / 7) % 5).collect();
+        let members_of = |part| (0..100).filter(move |v| (3 * v + v / 7) % 5 == part);
+        let expected: Vec<VertexId> = (0..5).flat_map(members_of).collect();
+        let contraction = Contraction { vertex_of, founders: vec![0; 5] };
+        for threads in [1, 2, 4] {
+            let pool = ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            let grouped = pool.install(|| with_whole_pool(|crew| contraction.grouped(crew)));
+            let (members, ends) = grouped.unwrap();
+            assert_eq!(members, expected, "{threads} threads");
+            let sizes = (0..5).map(|part| members_of(part).count() as u32);
+            let before = |end: &mut u32, size| {
+                *end += size;
+                Some(*end)
+            };
+            assert_eq!(ends, sizes.scan(0, before).collect::<Vec<_>>(), "{threads} threads");
+        }
+    }
+
+    #[test]
+    fn nothing_is_grouped_into_nothing() {
+        let contraction = Contraction { vertex_of: Vec::new(), founders: Vec::new() };
+        let grouped = with_whole_pool(|crew| contraction.grouped(crew));
+        assert_eq!(grouped, Ok((Vec::new(), Vec::new())));
+    }
 }

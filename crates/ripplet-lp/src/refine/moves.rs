@@ -338,3 +338,28 @@ impl<L: Level, T: Gain> Moves<'_, L, T> {
         (moves.then_some(label), scans * u64::from(degree))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::merge::SummedUp;
+    use super::*;
+    use crate::crew::with_whole_pool;
+    use rayon::ThreadPoolBuilder;
+
+    #[test]
+    fn masses_are_summed_up_the_same_by_any_number_of_threads() {
+        let labels: Vec<Label> = (0..100).map(|v| v * 7 % 90).collect();
+        let masses: Vec<u64> = (0..100).map(|v| v * v + 1).collect();
+        let mut expected = vec![0; 100];
+        labels.iter().zip(&masses).for_each(|(&label, mass)| expected[label as usize] += mass);
+        let (begins, neighbors, weights) = (vec![0; 101], Vec::new(), Vec::new());
+        let level = SummedUp { masses, begins, neighbors, weights };
+        for threads in [1, 2, 3, 8] {
+            let pool = ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            let new = |crew: &Crew| Partition::new(crew, labels.clone(), &level);
+            let partition = pool.install(|| with_whole_pool(new)).unwrap();
+            let totals: Vec<u64> = partition.totals.iter().map(|sum| sum.load(Relaxed)).collect();
+            assert_eq!(totals, expected, "{threads} threads");
+        }
+    }
+}
