@@ -38,7 +38,7 @@ const LEAST_BLOCKS: usize = 64 / MEMBERS_PER_BLOCK;
 const MOST_BLOCKS: usize = 1 << 12;
 /// The active vertices that a part should have: some microseconds, ten times as long as claiming it takes.
 const MEMBERS_PER_PART: u64 = 64;
-/// The same in a round without helpers.
+/// The active vertices that a part should have in a round without helpers.
 const MEMBERS_ALONE: u64 = Workspace::VERTICES as u64;
 /// The fewest active vertices per phase for which a round has helpers.
 const MEMBERS_TO_SHARE: u64 = 2 * MEMBERS_PER_PART;
