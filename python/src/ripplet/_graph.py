@@ -608,7 +608,8 @@ def arcs_of_networkx(
     except NotImplementedError:
         return None
     (begins, ends, _, lengths, _), *_ = adjacency.state()
-    u = np.repeat(np.arange(len(nodes), dtype=np.int64), np.diff(view(begins).astype(np.int64)))
+    degrees = np.diff(view(begins).astype(np.int64)).astype(np.int64)
+    u = np.repeat(np.arange(len(nodes), dtype=np.int64), degrees)
     v = view(ends).astype(np.int64)
     weights = None if lengths is None else view(lengths)
     if graph.is_directed():
