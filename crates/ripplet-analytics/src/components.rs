@@ -28,7 +28,7 @@ use crate::{AnalysisError, Plan};
 use rayon::prelude::*;
 use ripplet_graph::batch::{BatchGraph, BatchSlice};
 use ripplet_graph::storage::NeighborLists;
-use ripplet_graph::{GraphView, Observer, VertexId, as_atomic, dispatch_lists, memory};
+use ripplet_graph::{GraphView, Observer, VertexId, as_atomic, dispatch_lists, memory, tasks};
 use std::ops::Range;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
@@ -144,17 +144,17 @@ impl Trees<'_> {
         observer: &dyn Observer,
     ) -> Result<(), AnalysisError> {
         let vertices = out.vertices() as u32;
-        let tasks = || (0..vertices.div_ceil(VERTICES_PER_TASK)).into_par_iter();
-        let of_task = |task: u32| {
-            let first = task * VERTICES_PER_TASK;
+        let count = vertices.div_ceil(VERTICES_PER_TASK) as usize;
+        let of_task = |task: usize| {
+            let first = task as u32 * VERTICES_PER_TASK;
             first..vertices.min(first.saturating_add(VERTICES_PER_TASK))
         };
-        tasks().try_for_each(|task| {
+        tasks::try_for_each(count, &|task| {
             go_on(observer)?;
             self.connect(out, of_task(task));
             Ok::<_, AnalysisError>(())
         })?;
-        tasks().for_each(|task| of_task(task).for_each(|vertex| self.shorten(vertex)));
+        tasks::for_each(count, &|task| of_task(task).for_each(|vertex| self.shorten(vertex)));
         Ok(())
     }
 

@@ -44,7 +44,9 @@ use crate::{AnalysisError, InvalidSetting, Plan};
 use rayon::prelude::*;
 use ripplet_graph::batch::{BatchGraph, BatchSlice};
 use ripplet_graph::storage::NeighborLists;
-use ripplet_graph::{Direction, GraphView, Observer, OutOfMemory, VertexId, as_atomic, memory};
+use ripplet_graph::{
+    Direction, GraphView, Observer, OutOfMemory, VertexId, as_atomic, memory, tasks,
+};
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -233,6 +235,11 @@ fn keep_above(degrees: &[AtomicU32], k: u32, vertices: &mut [VertexId], task: us
     end
 }
 
+/// Returns the chunk at a place, of chunks of `size` items.
+fn chunk<T>(items: &[T], at: usize, size: usize) -> &[T] {
+    &items[at * size..items.len().min((at + 1) * size)]
+}
+
 /// The arcs that count for degrees.
 #[derive(Clone, Copy)]
 struct Arcs<L> {
@@ -278,7 +285,9 @@ struct Round<'a, L> {
 impl<L: NeighborLists> Round<'_, L> {
     /// Appends the vertices of degree k.
     fn begin(&self, vertices: &[VertexId], task: usize) {
-        vertices.par_chunks(task.min(vertices.len()).max(1)).for_each(|vertices| {
+        let task = task.min(vertices.len()).max(1);
+        tasks::for_each(vertices.len().div_ceil(task), &|at| {
+            let vertices = chunk(vertices, at, task);
             let mut found = Buffer::new(&self.order);
             for &vertex in vertices {
                 if self.degrees[vertex as usize].load(Relaxed) == self.k {
@@ -299,7 +308,9 @@ impl<L: NeighborLists> Round<'_, L> {
             go_on(observer)?;
             if shared && end - begin >= WORTH_SHARING {
                 let vertices = &self.order.places[begin..end];
-                vertices.par_chunks(REMOVED_PER_TASK).for_each(|vertices| self.lower(vertices));
+                tasks::for_each(vertices.len().div_ceil(REMOVED_PER_TASK), &|at| {
+                    self.lower(chunk(vertices, at, REMOVED_PER_TASK));
+                });
             } else {
                 self.lower(&self.order.places[begin..end]);
             }

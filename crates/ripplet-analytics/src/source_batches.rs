@@ -2,9 +2,9 @@
 
 use crate::AnalysisError;
 use crate::run::go_on;
-use rayon::prelude::*;
-use ripplet_graph::{Observer, OutOfMemory, VertexId, memory};
+use ripplet_graph::{Observer, OutOfMemory, VertexId, memory, tasks};
 use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
 
 /// Sources of a group: one search starts from all of them, or their results are summed up together.
 pub(crate) const GROUP: u32 = u64::BITS;
@@ -42,12 +42,15 @@ impl<Make, Work, Take> SourceBatches<'_, Make, Work, Take> {
             workspaces.push((self.make)(vertices).map_err(AnalysisError::from)?);
         }
         for first in (0..groups).step_by(threads.max(1)) {
-            let of_groups = workspaces.par_iter_mut().zip(first..groups).with_max_len(1);
-            of_groups.try_for_each(|(workspace, group)| {
-                go_on(self.observer)?;
-                (self.work)(workspace, sources(group, vertices))
-            })?;
             let taken = (groups - first).min(threads as u32);
+            let each = workspaces[..taken as usize].iter_mut().map(Mutex::new);
+            let each = memory::collected(each).map_err(AnalysisError::from)?;
+            tasks::try_for_each(each.len(), &|at| {
+                go_on(self.observer)?;
+                let mut workspace = each[at].lock().unwrap_or_else(PoisonError::into_inner);
+                (self.work)(&mut workspace, sources(first + at as u32, vertices))
+            })?;
+            drop(each);
             (self.take)(first * GROUP, &workspaces[..taken as usize])?;
             self.observer.on_progress(f64::from(first + taken) / f64::from(groups));
         }

@@ -7,7 +7,7 @@
 use crate::AnalysisError;
 use crate::run::go_on;
 use ripplet_graph::batch::{BatchGraph, BatchSlice};
-use ripplet_graph::{Observer, OutOfMemory, memory};
+use ripplet_graph::{Observer, OutOfMemory, memory, tasks};
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Mutex, PoisonError};
@@ -132,6 +132,15 @@ where
     let middle = graphs.len() / 2;
     let (left, right) = (graphs.slice(0..middle), graphs.slice(middle..graphs.len()));
     let (of_left, of_right) = place.cut(left);
-    let (left, right) = rayon::join(|| share(left, of_left, task), || share(right, of_right, task));
-    left.and(right)
+    let (mut of_left, mut of_right) = (Some(of_left), Some(of_right));
+    let (mut left_end, mut right_end) = (Ok(()), Ok(()));
+    let one = |graphs, place: &mut Option<P>, end: &mut Result<(), E>| {
+        if let Some(place) = place.take() {
+            *end = share(graphs, place, task);
+        }
+    };
+    tasks::join(&mut || one(left, &mut of_left, &mut left_end), &mut || {
+        one(right, &mut of_right, &mut right_end);
+    });
+    left_end.and(right_end)
 }

@@ -30,6 +30,7 @@ pub mod batch;
 pub mod memory;
 pub mod splitmix;
 pub mod storage;
+pub mod tasks;
 
 pub use atomic::{as_atomic, as_atomic_words, as_plain, as_plain_words};
 pub use buffer::Buffer;

@@ -106,6 +106,14 @@ impl Drop for End<'_> {
 
 /// Calls `lead` with a crew of at most `helpers` threads of the current pool beside the calling one.
 pub(crate) fn with_crew<T: Send>(helpers: usize, lead: impl FnOnce(&Crew) -> T + Send) -> T {
+    let (mut lead, mut result) = (Some(lead), None);
+    lead_crew(helpers, &mut |crew| result = lead.take().map(|lead| lead(crew)));
+    result.unwrap_or_else(|| unreachable!("a crew is led once"))
+}
+
+/// Calls `lead` once. Compiled once for all leaders, which are many: rayon's scope is a thousand lines of
+/// intermediate code.
+fn lead_crew(helpers: usize, lead: &mut (dyn FnMut(&Crew) + Send)) {
     let crew = Crew {
         helpers,
         offer: Apart(AtomicU64::new(0)),
@@ -121,8 +129,8 @@ pub(crate) fn with_crew<T: Send>(helpers: usize, lead: impl FnOnce(&Crew) -> T +
     rayon::scope(|scope| {
         let _end = End(&crew.ended);
         (0..helpers).for_each(|_| scope.spawn(|_| crew.help()));
-        lead(&crew)
-    })
+        lead(&crew);
+    });
 }
 
 /// Calls `lead` with a crew of all threads of the current pool.
@@ -138,10 +146,14 @@ impl Crew {
 
     /// Does all parts of a step. All are done even if one panics; the panic then goes on here.
     pub fn run(&self, parts: usize, step: impl Fn(usize) + Sync) {
+        self.perform(parts, &step);
+    }
+
+    /// Does all parts of a step. Compiled once for all steps, and each step once for all crews.
+    fn perform(&self, parts: usize, step: Step<'_>) {
         if parts <= 1 || self.helpers == 0 {
             return (0..parts).for_each(step);
         }
-        let step: Step<'_> = &step;
         self.step.store(from_ref(&step).cast_mut().cast(), Relaxed);
         for first in (0..parts).step_by(MOST_PARTS) {
             let offered = MOST_PARTS.min(parts - first);

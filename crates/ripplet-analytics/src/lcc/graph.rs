@@ -11,7 +11,7 @@ use crate::run::go_on;
 use crate::{AnalysisError, Plan};
 use rayon::prelude::*;
 use ripplet_graph::storage::NeighborLists;
-use ripplet_graph::{Direction, GraphView, Observer, VertexId, dispatch_lists, memory};
+use ripplet_graph::{Direction, GraphView, Observer, VertexId, dispatch_lists, memory, tasks};
 
 /// Vertices of a task that divides numerators.
 const VERTICES_PER_TASK: usize = 1 << 12;
@@ -111,10 +111,9 @@ impl Lcc {
         observer: &dyn Observer,
     ) -> Result<Vec<f64>, AnalysisError> {
         let directed = graph.is_directed();
-        let tasks = numerators.par_chunks_mut(VERTICES_PER_TASK).enumerate();
-        tasks.try_for_each(|(task, numerators)| {
+        tasks::try_for_each_chunk(&mut numerators, VERTICES_PER_TASK, &|first, numerators| {
             go_on(observer)?;
-            for (vertex, numerator) in (task * VERTICES_PER_TASK..).zip(numerators) {
+            for (vertex, numerator) in (first..).zip(numerators) {
                 if *numerator > 0 {
                     let degrees = graph.degrees(vertex as VertexId);
                     // An undirected triangle has one edge between neighbours, which is two arcs.

@@ -15,7 +15,9 @@ use crate::AnalysisError;
 use crate::run::go_on;
 use rayon::prelude::*;
 use ripplet_graph::storage::NeighborLists;
-use ripplet_graph::{Direction, GraphView, Observer, VertexId, as_atomic, dispatch_lists, memory};
+use ripplet_graph::{
+    Direction, GraphView, Observer, VertexId, as_atomic, dispatch_lists, memory, tasks,
+};
 use std::ops::Range;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
@@ -152,9 +154,9 @@ fn order<L: NeighborLists>(
     observer: &dyn Observer,
 ) -> Result<Vec<VertexId>, AnalysisError> {
     let mut keys = memory::zeros::<u64>(graph.vertices())?;
-    keys.par_chunks_mut(BLOCK).enumerate().try_for_each(|(block, keys)| {
+    tasks::try_for_each_chunk(&mut keys, BLOCK, &|first, keys| {
         go_on(observer)?;
-        for (vertex, key) in (block * BLOCK..).zip(keys) {
+        for (vertex, key) in (first..).zip(keys) {
             let degree = graph.degrees(vertex as VertexId).neighbors;
             *key = u64::from(!degree) << 32 | vertex as u64;
         }
@@ -226,11 +228,11 @@ impl<L: NeighborLists> Filling<'_, L> {
             let middle = blocks.start + blocks.len() / 2;
             let left = (self.blocks[middle] - self.blocks[blocks.start]) as usize;
             let (left, right) = targets.split_at_mut(left);
-            let (left, right) = rayon::join(
-                || self.fill(blocks.start..middle, left),
-                || self.fill(middle..blocks.end, right),
-            );
-            return left.and(right);
+            let (mut left_end, mut right_end) = (Ok(()), Ok(()));
+            tasks::join(&mut || left_end = self.fill(blocks.start..middle, left), &mut || {
+                right_end = self.fill(middle..blocks.end, right)
+            });
+            return left_end.and(right_end);
         }
         let Some(block) = blocks.into_iter().next() else { return Ok(()) };
         go_on(self.source.observer)?;

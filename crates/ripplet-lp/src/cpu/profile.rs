@@ -4,7 +4,6 @@ use super::CpuExecutor;
 use super::active::ActiveSet;
 use super::state::Workspace;
 use super::synchronous::SyncRounds;
-use super::tasks;
 use crate::profile::{Iteration, Measured, Part, Profile};
 use crate::{DynProgram, Hints, RoundObserver, RunError, Schedule, Settings};
 use rayon::prelude::*;
@@ -119,7 +118,7 @@ impl<P: Hints> Measured for SyncRounds<'_, P> {
         self.state.active.clear();
 
         let start = Instant::now();
-        tasks::for_each(words.div_ceil(Workspace::VERTICES), &|task| {
+        ripplet_graph::tasks::for_each(words.div_ceil(Workspace::VERTICES), &|task| {
             let first = task * Workspace::VERTICES;
             self.keep_labels(first..(first + Workspace::VERTICES).min(words));
         });

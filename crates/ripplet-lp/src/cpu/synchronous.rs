@@ -11,7 +11,6 @@
 use super::active::Activated;
 use super::drafts::Drafts;
 use super::state::{LpState, Workspace};
-use super::tasks;
 use crate::hash::{Clock, mix};
 use crate::rounds::{Finished, Rounds};
 use crate::{Hints, Label, Round, RunError, State};
@@ -81,7 +80,7 @@ impl<'a, P: Hints> SyncRounds<'a, P> {
         std::mem::swap(&mut self.state.labels, &mut self.next);
         let vertices = self.next.len();
         let (changed, print) = (AtomicU64::new(0), AtomicU64::new(self.fingerprint));
-        tasks::for_each(vertices.div_ceil(Workspace::VERTICES), &|task| {
+        ripplet_graph::tasks::for_each(vertices.div_ceil(Workspace::VERTICES), &|task| {
             let start = task * Workspace::VERTICES;
             let part = start..(start + Workspace::VERTICES).min(vertices);
             let settled = self.state.with_workspace(|workspace| self.settle(part, workspace));

@@ -1,18 +1,11 @@
-//! Parallel loops whose bodies are called by reference.
-//!
-//! rayon compiles a loop anew for each closure, to about 7 KB. In code that is generic over programs, each program has its
-//! own copy. A call by reference costs nothing beside a task of hundreds of vertices.
+//! Parallel loops over tasks that count.
 
 use crate::{Round, RunError};
 use rayon::prelude::*;
 use ripplet_graph::Observer;
 
-/// Performs the tasks `0..tasks` on all threads.
-pub(super) fn for_each(tasks: usize, task: &(dyn Fn(usize) + Sync)) {
-    (0..tasks).into_par_iter().for_each(task);
-}
-
-/// Performs the tasks `0..tasks` on all threads; returns the sum of their counts.
+/// Performs the tasks `0..tasks` on all threads; returns the sum of their counts. Compiled once for all programs, as
+/// [`ripplet_graph::tasks`] are.
 ///
 /// # Errors
 /// [`RunError::Cancelled`] if the observer cancels.

@@ -221,7 +221,14 @@ impl Quality {
         labels: &[u32],
         resolution: f64,
     ) -> Result<Quality, QualityError> {
-        let graph = graph.into();
+        Quality::at_resolution_in(graph.into(), labels, resolution)
+    }
+
+    fn at_resolution_in(
+        graph: GraphView<'_>,
+        labels: &[u32],
+        resolution: f64,
+    ) -> Result<Quality, QualityError> {
         check_length(graph, labels)?;
         if !(resolution.is_finite() && resolution >= 0.0) {
             return Err(QualityError::Resolution { resolution });

@@ -59,7 +59,14 @@ pub fn per_community<'g>(
     cover: &Cover,
     resolution: f64,
 ) -> Result<Vec<CommunityQuality>, QualityError> {
-    let graph = graph.into();
+    per_community_in(graph.into(), cover, resolution)
+}
+
+fn per_community_in(
+    graph: GraphView<'_>,
+    cover: &Cover,
+    resolution: f64,
+) -> Result<Vec<CommunityQuality>, QualityError> {
     let (labels, vertices) = (cover.vertices() as usize, graph.vertices() as usize);
     if labels != vertices {
         return Err(QualityError::Length { labels, vertices });

@@ -100,7 +100,15 @@ pub fn dendrogram<'g>(
     labels: &[Label],
     observer: &mut dyn RoundObserver,
 ) -> Result<Vec<Merge>, RefineError> {
-    let graph = graph.into();
+    dendrogram_in(graph.into(), objective, labels, observer)
+}
+
+fn dendrogram_in(
+    graph: GraphView<'_>,
+    objective: Objective,
+    labels: &[Label],
+    observer: &mut dyn RoundObserver,
+) -> Result<Vec<Merge>, RefineError> {
     if labels.len() != graph.vertices() as usize {
         return Err(RefineError::Length { labels: labels.len(), vertices: graph.vertices() });
     }

@@ -65,7 +65,16 @@ pub fn hierarchy<'g>(
     labels: &[Label],
     observer: &mut dyn RoundObserver,
 ) -> Result<Vec<Vec<Label>>, RefineError> {
-    let graph = graph.into();
+    hierarchy_in(graph.into(), objective, seed, labels, observer)
+}
+
+fn hierarchy_in(
+    graph: GraphView<'_>,
+    objective: Objective,
+    seed: u64,
+    labels: &[Label],
+    observer: &mut dyn RoundObserver,
+) -> Result<Vec<Vec<Label>>, RefineError> {
     if labels.len() != graph.vertices() as usize {
         return Err(RefineError::Length { labels: labels.len(), vertices: graph.vertices() });
     }

@@ -42,12 +42,32 @@ pub(super) trait Level: Sync {
         self.masses().len() as u32
     }
 
+    /// Returns the masses of all vertices.
+    #[inline]
+    fn all_masses(&self) -> Masses<'_, Self::Null> {
+        Masses { sums: self.masses(), imbalances: self.imbalances(), null_model: PhantomData }
+    }
+
     /// Returns the mass of a vertex.
     #[inline]
     fn mass(&self, v: VertexId) -> Mass {
-        let is_directed = Self::Null::IS_DIRECTED;
-        let imbalance = if is_directed { self.imbalances()[v as usize] as i64 } else { 0 };
-        Mass { sum: self.masses()[v as usize], imbalance }
+        self.all_masses().of(v)
+    }
+}
+
+/// The masses of a level's vertices, which do not depend on how its lists are stored.
+pub(super) struct Masses<'a, M> {
+    sums: &'a [u64],
+    imbalances: &'a [u64],
+    null_model: PhantomData<M>,
+}
+
+impl<M: NullModel> Masses<'_, M> {
+    /// Returns the mass of a vertex.
+    #[inline]
+    pub fn of(&self, v: VertexId) -> Mass {
+        let imbalance = if M::IS_DIRECTED { self.imbalances[v as usize] as i64 } else { 0 };
+        Mass { sum: self.sums[v as usize], imbalance }
     }
 }
 

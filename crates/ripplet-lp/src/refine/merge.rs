@@ -44,6 +44,7 @@ use ripplet_graph::{
     Direction, GraphView, Observer, VertexId, as_atomic, as_atomic_words, dispatch_lists,
 };
 use std::ops::Range;
+use std::sync::OnceLock;
 use std::sync::atomic::Ordering::Relaxed;
 use thiserror::Error;
 
@@ -130,10 +131,8 @@ pub(crate) fn merge(
             };
             let before = before.map_err(refused)?;
             let communities = count_named(&before);
-            // A level never has more arcs than that below it.
             let arcs = out.arcs() + incoming.map_or(0, NeighborLists::arcs);
-            let arrays = || ArcArrays::new(arcs).map_err(refused);
-            let arrays = [arrays()?, arrays()?];
+            let arrays = ArraysInTurn::new(arcs).map_err(refused)?;
             let has_unlabelled = labels.contains(&NO_LABEL);
             let input = CommunityArcs { out, incoming, labels: &*labels, has_unlabelled, masses };
             let rule = MergeRule { share, total };
@@ -209,8 +208,7 @@ impl SummedUp {
         with_whole_pool(|crew| {
             let communities = self.masses.len() as u32;
             let rule = MergeRule { share, total: total_of(&self.masses)? };
-            let arrays = || ArcArrays::new(self.neighbors.len() as u64).map_err(refused);
-            let arrays = [arrays()?, arrays()?];
+            let arrays = ArraysInTurn::new(self.neighbors.len() as u64).map_err(refused)?;
             let alone = memory::collected(0..communities).map_err(refused)?;
             let steps = HostMerge::new(crew, self, alone, communities, &arrays)?;
             merge_communities(steps, communities, rule, seed, observer)
@@ -417,6 +415,34 @@ fn connected(
     memory::collected((0..vertices).map(|v| sets.root(v)))
 }
 
+/// The arcs of a level, and of the one above or below it.
+///
+/// A level never has more arcs than that below it. So the second arrays have the length of the first level's lists,
+/// which is often a small part of the input's: a process that merges repeatedly gets memory that the allocator clears.
+struct ArraysInTurn {
+    even: ArcArrays,
+    odd: OnceLock<ArcArrays>,
+}
+
+impl ArraysInTurn {
+    /// Creates arrays for levels above an input with `arcs` arcs.
+    fn new(arcs: u64) -> Result<ArraysInTurn, OutOfMemory> {
+        Ok(ArraysInTurn { even: ArcArrays::new(arcs)?, odd: OnceLock::new() })
+    }
+
+    /// Returns the arrays of the level at a depth, after those of all levels below were filled.
+    fn at(&self, depth: usize) -> Result<&ArcArrays, OutOfMemory> {
+        if depth.is_multiple_of(2) {
+            return Ok(&self.even);
+        }
+        if let Some(odd) = self.odd.get() {
+            return Ok(odd);
+        }
+        let odd = ArcArrays::new(self.even.len())?;
+        Ok(self.odd.get_or_init(|| odd))
+    }
+}
+
 /// A merge on the host's threads.
 struct HostMerge<'a, L> {
     input: &'a L,
@@ -428,8 +454,7 @@ struct HostMerge<'a, L> {
     found: Vec<VertexId>,
     team: Team<'a>,
     phases: Phases,
-    /// The arcs of a level, and of the one above or below it.
-    arrays: &'a [ArcArrays; 2],
+    arrays: &'a ArraysInTurn,
     depth: usize,
 }
 
@@ -440,7 +465,7 @@ impl<'a, L: Level<Null = Undirected>> HostMerge<'a, L> {
         input: &'a L,
         parts: Vec<VertexId>,
         communities: u32,
-        arrays: &'a [ArcArrays; 2],
+        arrays: &'a ArraysInTurn,
     ) -> Result<Self, RunError> {
         Ok(HostMerge {
             parts: Partition::new(crew, parts, input).map_err(refused)?,
@@ -457,7 +482,7 @@ impl<'a, L: Level<Null = Undirected>> HostMerge<'a, L> {
 
 impl<L: Level<Null = Undirected>> MergeSteps for HostMerge<'_, L> {
     fn contract(&mut self, observer: &dyn Observer) -> Result<bool, RunError> {
-        let arrays = &self.arrays[self.depth % 2];
+        let arrays = self.arrays.at(self.depth).map_err(refused)?;
         arrays.truncate(0);
         let (team, parts) = (&self.team, &self.parts);
         let below = self.graph.take();

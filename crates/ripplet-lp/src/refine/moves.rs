@@ -240,7 +240,7 @@ impl<L: Level> MoveRound<'_, L> {
     ) -> Result<Counts, RunError> {
         let MoveRound { level, partition, team, .. } = self;
         let crew = team.crew;
-        phases.begin_round(crew, level.vertices(), draw, |v| partition.is_active(v));
+        phases.begin_round(crew, level.vertices(), draw, Some(partition));
         let mut counts = Counts::default();
         for phase in 0..draw.phases as usize {
             let chosen = phases.choose(phase, partition, team, self.observer, |v, tally| {
@@ -251,8 +251,9 @@ impl<L: Level> MoveRound<'_, L> {
             if let Some(sizes) = &partition.sizes {
                 counts.changed -= phases.admit(crew, partition, sizes, draw)?;
             }
-            let activate = |change| self.activate_neighbors(change);
-            phases.commit(crew, *level, partition, (!self.keeps_active).then_some(activate));
+            let activate: &(dyn Fn(Change) + Sync) = &|change| self.activate_neighbors(change);
+            let activate = (!self.keeps_active).then_some(activate);
+            phases.commit(crew, &level.all_masses(), partition, activate);
         }
         Ok(counts)
     }

@@ -4,8 +4,9 @@
 //! wrote; then the choices are written. The result does not depend on the number of threads, as the
 //! steps are separated by barriers, and what threads write at once are sums or distinct values.
 
-use super::level::Level;
+use super::level::Masses;
 use super::moves::Partition;
+use super::score::NullModel;
 use super::sizes::{Claim, Sizes};
 use super::steps::{Counts, Draw};
 use super::tally::Tally;
@@ -15,8 +16,8 @@ use crate::{Label, RunError};
 use ripplet_graph::memory::{self, OutOfMemory};
 use ripplet_graph::{Observer, VertexId, as_atomic, as_atomic_words};
 use std::ops::Range;
-use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
 use std::sync::{Mutex, PoisonError};
 
 /// Vertices of a task that only reads an array.
@@ -57,6 +58,11 @@ impl Change {
     }
 }
 
+/// Lets the vertices of a task choose: writes the packed changes and the labels before them to the begin of the
+/// slices, and returns how many there are, and the number of arcs read.
+type ChooseAll<'c> =
+    dyn Fn(&[VertexId], &[AtomicU64], &[AtomicU32], &mut Tally) -> (u32, u64) + Sync + 'c;
+
 /// The threads of a run: a crew, and the scratch of each thread.
 pub(super) struct Team<'a> {
     pub crew: &'a Crew,
@@ -93,6 +99,15 @@ impl<'a> Team<'a> {
         tasks: usize,
         observer: &dyn Observer,
         work: impl Fn(usize, &mut Scratch) + Sync,
+    ) -> Result<(), RunError> {
+        self.perform(tasks, observer, &work)
+    }
+
+    fn perform(
+        &self,
+        tasks: usize,
+        observer: &dyn Observer,
+        work: &(dyn Fn(usize, &mut Scratch) + Sync),
     ) -> Result<(), RunError> {
         let is_cancelled = AtomicBool::new(false);
         self.crew.run(tasks, |task| {
@@ -152,8 +167,21 @@ impl Phases {
             .saturating_mul((size_of::<VertexId>() + size_of::<u64>() + size_of::<Label>()) as u64)
     }
 
-    /// Sorts the vertices of a round by their phases.
+    /// Sorts the vertices of a round by their phases: the active ones of a partition, or all.
     pub fn begin_round(
+        &mut self,
+        crew: &Crew,
+        vertices: u32,
+        draw: Draw,
+        active: Option<&Partition>,
+    ) {
+        match active {
+            Some(partition) => self.sort(crew, vertices, draw, |v| partition.is_active(v)),
+            None => self.sort(crew, vertices, draw, |_| true),
+        }
+    }
+
+    fn sort(
         &mut self,
         crew: &Crew,
         vertices: u32,
@@ -209,6 +237,29 @@ impl Phases {
         observer: &dyn Observer,
         choose: impl Fn(VertexId, &mut Tally) -> (Option<Label>, u64) + Sync,
     ) -> Result<Counts, RunError> {
+        self.choose_by(phase, team, observer, &|members, changes, before, tally| {
+            let (mut changed, mut scanned) = (0, 0);
+            for &vertex in members {
+                let (label, read) = choose(vertex, tally);
+                scanned += read;
+                if let Some(label) = label {
+                    changes[changed].store(Change { vertex, label }.packed(), Relaxed);
+                    before[changed].store(partition.label(vertex), Relaxed);
+                    changed += 1;
+                }
+            }
+            (changed as u32, scanned)
+        })
+    }
+
+    /// [`Phases::choose`], compiled once for all levels and rules.
+    fn choose_by(
+        &mut self,
+        phase: usize,
+        team: &Team<'_>,
+        observer: &dyn Observer,
+        choose_all: &ChooseAll<'_>,
+    ) -> Result<Counts, RunError> {
         let first = if phase == 0 { 0 } else { self.ends[phase - 1] };
         let (members, per_task) = (&self.order[first..self.ends[phase]], self.per_task);
         let tasks = members.len().div_ceil(per_task);
@@ -219,20 +270,11 @@ impl Phases {
         let (changes, changed) = (as_atomic_words(&mut self.changes), as_atomic(&mut self.changed));
         let (before, scanned) = (as_atomic(&mut self.before), as_atomic_words(&mut self.scanned));
         team.each_task(tasks, observer, |task, Scratch { tally, .. }| {
-            let begin = task * per_task;
-            let members = &members[begin..members.len().min(begin + per_task)];
-            let (mut end, mut all) = (begin, 0);
-            for &vertex in members {
-                let (label, read) = choose(vertex, tally);
-                all += read;
-                if let Some(label) = label {
-                    changes[end].store(Change { vertex, label }.packed(), Relaxed);
-                    before[end].store(partition.label(vertex), Relaxed);
-                    end += 1;
-                }
-            }
-            changed[task].store((end - begin) as u32, Relaxed);
-            scanned[task].store(all, Relaxed);
+            let range = task * per_task..members.len().min((task + 1) * per_task);
+            let (changes, before) = (&changes[range.clone()], &before[range.clone()]);
+            let (count, read) = choose_all(&members[range], changes, before, tally);
+            changed[task].store(count, Relaxed);
+            scanned[task].store(read, Relaxed);
         })?;
         Ok(Counts {
             visited: members.len() as u64,
@@ -306,12 +348,12 @@ impl Phases {
 
     /// Writes the phase's changes to labels and totals, then calls `activate`, which reads lists, with
     /// each change.
-    pub fn commit<L: Level>(
+    pub fn commit<M: NullModel>(
         &self,
         crew: &Crew,
-        level: &L,
+        masses: &Masses<'_, M>,
         partition: &Partition,
-        activate: Option<impl Fn(Change) + Sync>,
+        activate: Option<&(dyn Fn(Change) + Sync)>,
     ) {
         let tasks = self.changed.len();
         let count: usize = self.changed.iter().map(|&changed| changed as usize).sum();
@@ -331,7 +373,7 @@ impl Phases {
         let bound = |range: usize| (partition.labels.len() * range / ranges) as Label;
         let per_part = with_changes(self.per_task);
         let parts = if activate.is_some() { tasks.div_ceil(per_part) } else { 0 };
-        crew.run(ranges + parts, |part| match (part.checked_sub(ranges), &activate) {
+        crew.run(ranges + parts, |part| match (part.checked_sub(ranges), activate) {
             (Some(part), Some(activate)) => {
                 let first = part * per_part;
                 let changes = self.changes_of(first..(first + per_part).min(tasks));
@@ -340,12 +382,12 @@ impl Phases {
             _ => {
                 let range = bound(part)..bound(part + 1);
                 for (Change { vertex, label }, before) in self.changes_of(0..tasks) {
-                    let mass = level.mass(vertex);
+                    let mass = masses.of(vertex);
                     if range.contains(&before) {
-                        partition.remove::<L::Null>(before, mass);
+                        partition.remove::<M>(before, mass);
                     }
                     if range.contains(&label) {
-                        partition.add::<L::Null>(label, mass);
+                        partition.add::<M>(label, mass);
                     }
                 }
             }

@@ -172,7 +172,14 @@ pub fn profile<'g>(
     options: &ProfileOptions,
     observer: &mut dyn RoundObserver,
 ) -> Result<Profile, RefineError> {
-    let graph = graph.into();
+    profile_in(graph.into(), options, observer)
+}
+
+fn profile_in(
+    graph: GraphView<'_>,
+    options: &ProfileOptions,
+    observer: &mut dyn RoundObserver,
+) -> Result<Profile, RefineError> {
     let found = Search::of(graph, options, observer).and_then(Search::perform);
     let threads = rayon::current_num_threads();
     found.map_err(|error| error.planned(|| profile_plan(graph, options, threads)))
@@ -190,7 +197,14 @@ pub fn default_range<'g>(
     options: &RefineOptions,
     observer: &mut dyn RoundObserver,
 ) -> Result<RangeInclusive<f64>, RefineError> {
-    let graph = graph.into();
+    default_range_in(graph.into(), options, observer)
+}
+
+fn default_range_in(
+    graph: GraphView<'_>,
+    options: &RefineOptions,
+    observer: &mut dyn RoundObserver,
+) -> Result<RangeInclusive<f64>, RefineError> {
     let clamped = |low: f64, high: f64| {
         let high = high.clamp(10.0 * LEAST_RESOLUTION, LARGEST_RESOLUTION);
         low.clamp(LEAST_RESOLUTION, high / 10.0)..=high

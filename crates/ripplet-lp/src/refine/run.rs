@@ -87,7 +87,14 @@ pub fn refine<'g>(
     options: &RefineOptions,
     observer: &mut dyn RoundObserver,
 ) -> Result<Refined, RefineError> {
-    let graph = graph.into();
+    refine_in(graph.into(), options, observer)
+}
+
+fn refine_in(
+    graph: GraphView<'_>,
+    options: &RefineOptions,
+    observer: &mut dyn RoundObserver,
+) -> Result<Refined, RefineError> {
     observer.on_stage("refining");
     let refined = refine_graph(graph, options, observer);
     refined.map_err(|error| error.planned(|| plan(graph, options, rayon::current_num_threads())))

@@ -20,7 +20,7 @@
 
 use super::level::Level;
 use super::moves::Partition;
-use super::phases::{Change, Phases, Team};
+use super::phases::{Phases, Team};
 use super::score::{Gain, GainFactors};
 use super::steps::{Counts, Draw};
 use super::tally::Tally;
@@ -44,12 +44,12 @@ impl<L: Level, T: Gain> Subdivision<'_, L, T> {
     /// Performs the round; all parts must be single vertices.
     pub fn round(&self, phases: &mut Phases, draw: Draw) -> Result<Counts, RunError> {
         let Subdivision { level, parts, team, observer, .. } = *self;
-        phases.begin_round(team.crew, level.vertices(), draw, |_| true);
+        phases.begin_round(team.crew, level.vertices(), draw, None);
         let mut counts = Counts::default();
         for phase in 0..draw.phases {
             let choose = |v, tally: &mut Tally| self.choose(v, tally, draw, phase);
             counts = counts.plus(phases.choose(phase as usize, parts, team, observer, choose)?);
-            phases.commit(team.crew, level, parts, None::<fn(Change)>);
+            phases.commit(team.crew, &level.all_masses(), parts, None);
         }
         Ok(counts)
     }
