@@ -32,15 +32,18 @@ pub fn try_for_each<E: Send>(
     (0..count).into_par_iter().with_max_len(1).try_for_each(task)
 }
 
+/// A task on a chunk of an array: receives the place of the chunk's first item, and the chunk.
+pub type ChunkTask<'t, T, E> = dyn Fn(usize, &mut [T]) -> Result<(), E> + Sync + 't;
+
 /// Performs a task on each chunk of `size` items, the last one of which may have fewer, on all threads of rayon's
-/// current pool. A task receives the place of its first item. After an error, no more begin.
+/// current pool. After an error, no more begin.
 ///
 /// # Errors
 /// One of the errors of the tasks.
 pub fn try_for_each_chunk<T: Send, E: Send>(
     items: &mut [T],
     size: usize,
-    task: &(dyn Fn(usize, &mut [T]) -> Result<(), E> + Sync),
+    task: &ChunkTask<'_, T, E>,
 ) -> Result<(), E> {
     let chunks = items.par_chunks_mut(size.max(1)).enumerate();
     chunks.try_for_each(|(chunk, items)| task(chunk * size, items))
