@@ -132,15 +132,6 @@ where
     let middle = graphs.len() / 2;
     let (left, right) = (graphs.slice(0..middle), graphs.slice(middle..graphs.len()));
     let (of_left, of_right) = place.cut(left);
-    let (mut of_left, mut of_right) = (Some(of_left), Some(of_right));
-    let (mut left_end, mut right_end) = (Ok(()), Ok(()));
-    let one = |graphs, place: &mut Option<P>, end: &mut Result<(), E>| {
-        if let Some(place) = place.take() {
-            *end = share(graphs, place, task);
-        }
-    };
-    tasks::join(&mut || one(left, &mut of_left, &mut left_end), &mut || {
-        one(right, &mut of_right, &mut right_end);
-    });
-    left_end.and(right_end)
+    let (left, right) = tasks::join(|| share(left, of_left, task), || share(right, of_right, task));
+    left.and(right)
 }

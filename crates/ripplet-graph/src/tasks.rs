@@ -5,6 +5,7 @@
 //! beside a task of hundreds of vertices.
 
 use rayon::prelude::*;
+use std::sync::{Mutex, PoisonError};
 
 /// Performs the tasks `0..count` on all threads of rayon's current pool.
 ///
@@ -18,6 +19,20 @@ use rayon::prelude::*;
 /// ```
 pub fn for_each(count: usize, task: &(dyn Fn(usize) + Sync)) {
     (0..count).into_par_iter().for_each(task);
+}
+
+/// Returns what the tasks `0..count` return, in their order; they are performed on all threads of rayon's current pool.
+///
+/// Memory: a lock beside each result, so that few tasks with large results are best.
+pub fn map<T: Send>(count: usize, task: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    let results: Vec<Mutex<Option<T>>> = (0..count).map(|_| Mutex::new(None)).collect();
+    for_each(count, &|at| {
+        let result = task(at);
+        *results[at].lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
+    });
+    let result =
+        |result: Mutex<Option<T>>| result.into_inner().unwrap_or_else(PoisonError::into_inner);
+    results.into_iter().filter_map(result).collect()
 }
 
 /// Performs the tasks `0..count` on all threads of rayon's current pool, one at a time each. After an error, no more
@@ -45,11 +60,79 @@ pub fn try_for_each_chunk<T: Send, E: Send>(
     size: usize,
     task: &ChunkTask<'_, T, E>,
 ) -> Result<(), E> {
-    let chunks = items.par_chunks_mut(size.max(1)).enumerate();
+    let size = size.max(1);
+    let chunks = items.par_chunks_mut(size).enumerate();
     chunks.try_for_each(|(chunk, items)| task(chunk * size, items))
 }
 
-/// Performs two tasks, at the same time if a thread of rayon's current pool is idle.
-pub fn join(a: &mut (dyn FnMut() + Send), b: &mut (dyn FnMut() + Send)) {
+/// Performs two tasks, at the same time if a thread of rayon's current pool is idle; returns both results.
+pub fn join<A: Send, B: Send>(
+    a: impl FnOnce() -> A + Send,
+    b: impl FnOnce() -> B + Send,
+) -> (A, B) {
+    let (mut a, mut b) = (Some(a), Some(b));
+    let (mut of_a, mut of_b) = (None, None);
+    join_dyn(&mut || of_a = a.take().map(|a| a()), &mut || of_b = b.take().map(|b| b()));
+    match (of_a, of_b) {
+        (Some(of_a), Some(of_b)) => (of_a, of_b),
+        _ => unreachable!("both are performed once"),
+    }
+}
+
+/// [`join`], compiled once for all tasks.
+fn join_dyn(a: &mut (dyn FnMut() + Send), b: &mut (dyn FnMut() + Send)) {
     rayon::join(a, b);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::AtomicUsize;
+    use std::sync::atomic::Ordering::Relaxed;
+
+    #[test]
+    fn every_task_is_performed_once() {
+        let times: Vec<AtomicUsize> = (0..100).map(|_| AtomicUsize::new(0)).collect();
+        for_each(times.len(), &|task| _ = times[task].fetch_add(1, Relaxed));
+        try_for_each(times.len(), &|task| {
+            times[task].fetch_add(1, Relaxed);
+            Ok::<_, ()>(())
+        })
+        .unwrap();
+        assert!(times.iter().all(|times| times.load(Relaxed) == 2));
+    }
+
+    #[test]
+    fn results_are_in_the_order_of_the_tasks() {
+        let squares = map(50, |task| task * task);
+        assert_eq!(squares, (0..50).map(|task| task * task).collect::<Vec<_>>());
+        assert!(map(0, |task| task).is_empty());
+    }
+
+    #[test]
+    fn chunks_receive_their_place() {
+        for (length, size) in [(0, 3), (7, 3), (9, 3), (2, 3), (5, 0)] {
+            let mut items = vec![usize::MAX; length];
+            let fill = |first: usize, items: &mut [usize]| {
+                assert!((1..=size.max(1)).contains(&items.len()));
+                items.iter_mut().zip(first..).for_each(|(item, place)| *item = place);
+                Ok::<_, ()>(())
+            };
+            try_for_each_chunk(&mut items, size, &fill).unwrap();
+            assert_eq!(items, (0..length).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn an_error_of_a_task_is_returned() {
+        let fail = |at: usize| if at == 5 { Err(at) } else { Ok(()) };
+        assert_eq!(try_for_each(8, &fail), Err(5));
+        assert_eq!(try_for_each_chunk(&mut [0; 8], 1, &|at, _: &mut [i32]| fail(at)), Err(5));
+    }
+
+    #[test]
+    fn both_sides_of_a_join_are_performed() {
+        let text = "moved".to_owned();
+        assert_eq!(join(move || text, || 2), ("moved".to_owned(), 2));
+    }
 }

@@ -174,6 +174,10 @@ impl Crew {
 
     /// Divides the numbers below `count` into ranges of `grain` numbers, and calls `work` with each.
     pub fn ranges(&self, count: usize, grain: usize, work: impl Fn(Range<usize>) + Sync) {
+        self.perform_ranges(count, grain, &work);
+    }
+
+    fn perform_ranges(&self, count: usize, grain: usize, work: &(dyn Fn(Range<usize>) + Sync)) {
         let range = |part: usize| part * grain..((part + 1) * grain).min(count);
         self.run(count.div_ceil(grain), |part| work(range(part)));
     }

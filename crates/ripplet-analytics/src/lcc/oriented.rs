@@ -228,11 +228,11 @@ impl<L: NeighborLists> Filling<'_, L> {
             let middle = blocks.start + blocks.len() / 2;
             let left = (self.blocks[middle] - self.blocks[blocks.start]) as usize;
             let (left, right) = targets.split_at_mut(left);
-            let (mut left_end, mut right_end) = (Ok(()), Ok(()));
-            tasks::join(&mut || left_end = self.fill(blocks.start..middle, left), &mut || {
-                right_end = self.fill(middle..blocks.end, right)
-            });
-            return left_end.and(right_end);
+            let (left, right) = tasks::join(
+                || self.fill(blocks.start..middle, left),
+                || self.fill(middle..blocks.end, right),
+            );
+            return left.and(right);
         }
         let Some(block) = blocks.into_iter().next() else { return Ok(()) };
         go_on(self.source.observer)?;

@@ -16,8 +16,7 @@ use parquet::column::page::{Page, PageReader};
 use parquet::errors::ParquetError;
 use parquet::file::reader::{ChunkReader, Length};
 use parquet::file::serialized_reader::SerializedPageReader;
-use rayon::prelude::*;
-use ripplet_graph::memory;
+use ripplet_graph::{memory, tasks};
 use std::io::{self, Cursor};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -176,13 +175,11 @@ impl Table {
             std::mem::replace(&mut first, next)
         });
         let work: Vec<(usize, u64)> = firsts.enumerate().collect();
-        let mapped: Vec<_> = work
-            .into_par_iter()
-            .map(|(group, first)| {
-                let mut batches = guarded(|| row_group(&self.bytes, metadata, group, columns))?;
-                map_batches(&mut batches, first, visit)
-            })
-            .collect();
+        let mapped = tasks::map(work.len(), |at| {
+            let (group, first) = work[at];
+            let mut batches = guarded(|| row_group(&self.bytes, metadata, group, columns))?;
+            map_batches(&mut batches, first, visit)
+        });
         let mut blocks = Vec::new();
         for some in mapped {
             let mut some = some?;
@@ -281,8 +278,10 @@ fn map_batches<T: Send>(
                 None => more = false,
             }
         }
-        let visited: Vec<_> =
-            slices.into_par_iter().map(|(batch, first)| visit(batch, first)).collect();
+        let visited = tasks::map(slices.len(), |at| {
+            let (batch, first) = &slices[at];
+            visit(RecordBatch::clone(batch), *first)
+        });
         for block in visited {
             memory::push(&mut blocks, block?)?;
         }

@@ -11,7 +11,7 @@ pub use atomic_file::{
 
 pub(crate) use atomic_file::Output;
 
-use rayon::prelude::*;
+use ripplet_graph::tasks;
 use std::io;
 
 /// Builds the blocks `0..count` in parallel and passes them to `take` in order, while the next ones are
@@ -32,12 +32,12 @@ fn in_order_dyn<T: Send>(
 ) -> io::Result<()> {
     let wave = 2 * rayon::current_num_threads();
     let made = |from: usize| -> Vec<io::Result<T>> {
-        (from..count.min(from + wave)).into_par_iter().map(make).collect()
+        tasks::map(count.min(from + wave) - from, |at| make(from + at))
     };
     let (mut ready, mut next) = (made(0), wave.min(count));
     while !ready.is_empty() {
         let take_all = || ready.into_iter().try_for_each(|block| take(block?));
-        let (taken, following) = rayon::join(take_all, || made(next));
+        let (taken, following) = tasks::join(take_all, || made(next));
         taken?;
         (ready, next) = (following, count.min(next + wave));
     }

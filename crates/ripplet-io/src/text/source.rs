@@ -8,8 +8,7 @@ use super::decode::is_trailing_bytes;
 use crate::fault::Fault;
 use crate::{Compression, Place, ReadErrorKind};
 use memchr::{memchr, memchr_iter, memrchr};
-use rayon::prelude::*;
-use ripplet_graph::{Cancel, OutOfMemory, memory};
+use ripplet_graph::{Cancel, OutOfMemory, memory, tasks};
 use std::io::{self, Read};
 use std::ops::Range;
 
@@ -269,13 +268,12 @@ impl<'a> Text<'a> {
         while let Some(batch) = next.map_err(|trouble| self.fault(trouble))? {
             let parse_batch = || {
                 let chunks = cut(&batch);
-                let work = chunks.into_par_iter().map(|bytes| {
-                    let chunk = Chunk { bytes, lines: count_lines(bytes) };
+                tasks::map(chunks.len(), |at| {
+                    let chunk = Chunk { bytes: chunks[at], lines: count_lines(chunks[at]) };
                     (chunk, parse(chunk))
-                });
-                work.collect::<Vec<_>>()
+                })
             };
-            let (outcomes, read) = rayon::join(parse_batch, || self.next_batch(spare));
+            let (outcomes, read) = tasks::join(parse_batch, || self.next_batch(spare));
             let (mut parsed, mut end) = (Vec::with_capacity(outcomes.len()), Ok(()));
             for (chunk, outcome) in outcomes {
                 let line = self.line;
