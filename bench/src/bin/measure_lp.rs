@@ -1,5 +1,5 @@
 //! Measures label propagation on a GPU: `measure_lp web 22 [--check] [--programs] [--rounds] [--shares]
-//! [--smallest] [--one-profile] [--phased]` for web, social, rmat, road; and in its place, with
+//! [--smallest] [--one-profile] [--phased] [--default]` for web, social, rmat, road; and in its place, with
 //! sketches, `measure_lp web 22 [--check] [--counter mg:8]… [--presets [--rounds]]`.
 //!
 //! Prints full iterations class by class beside their ceilings, and whole runs; `--check` compares the
@@ -38,6 +38,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     if has("--phased") {
         let (schedule, stop) = (Schedule::phased(), Stop::default());
         return run(&executor, &graph, "lpa phased", &lpa, with(schedule, stop), check);
+    }
+    if has("--default") {
+        let settings = with(Lpa::schedule(), Lpa::stop());
+        return run(&executor, &graph, "lpa by default", &lpa, settings, check);
     }
     let counters = arguments.windows(2).filter(|pair| pair[0] == "--counter");
     for counter in counters.clone() {

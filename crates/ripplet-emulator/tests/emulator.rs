@@ -284,6 +284,38 @@ fn shared_memory_is_a_blocks_own() {
     }
 }
 
+/// Blocks of an ordinary launch take items in order. The last items wait for what the first ones wrote.
+#[test]
+fn blocks_wait_for_the_items_of_others() {
+    let body = "u32* const counted = a.results + 256;
+        u32* const taken = a.results + 257;
+        u32* const shown = (u32*)shared_memory();
+        while (true) {
+            __syncthreads();
+            if (threadIdx.x == 0) *shown = atomicAdd(taken, 1u);
+            __syncthreads();
+            const u32 item = *shown, at = item * 64 + threadIdx.x;
+            if (item >= 8) return;
+            if (item < 4) {
+                a.results[at] = a.values[at];
+                count_up(counted, shared_memory());
+                continue;
+            }
+            wait_until(counted, 4);
+            u32 sum = 0;
+            for (u32 i = 0; i < 256; ++i) sum += a.results[i];
+            a.results[at + 260] = sum;
+        }";
+    let values: Vec<u32> = (0..256).collect();
+    for seed in 0..6 {
+        let device = EmulatedDevice::with_order(seed);
+        let launch = Launch { shared: 16, ..launch(3, 64) };
+        let results = run(&device, &kernel(body), &launch, &values, 772).unwrap();
+        assert_eq!(results[..256], values);
+        assert!(results[516..].iter().all(|&sum| sum == 255 * 128), "{seed}");
+    }
+}
+
 /// A sum over blocks that wait for one another, and for another thread's writes.
 #[test]
 fn blocks_of_a_cooperative_launch_meet() {

@@ -65,6 +65,31 @@ RIPPLET_FN void grid_barrier(Barrier* barrier) {
 #endif
 }
 
+// Adds 1 to a counter when all threads of the block have arrived, and returns the sum to all of them, by 4 bytes of
+// shared memory. Writes before it are visible to those who find a larger sum, here or by `wait_until`.
+RIPPLET_FN u32 count_up(u32* counter, unsigned char* memory) {
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        *(u32*)memory = atomicAdd(counter, 1u) + 1;
+        __threadfence();
+    }
+    __syncthreads();
+    const u32 sum = *(u32*)memory;
+    __syncthreads();
+    return sum;
+}
+
+// Waits until other blocks have brought a counter to a value. All threads of the block call it. The launch ends only if
+// those blocks run, or have ended: they must not wait for this block.
+RIPPLET_FN void wait_until(const u32* counter, u32 value) {
+    if (threadIdx.x == 0) {
+        while (*(const volatile u32*)counter < value) __nanosleep(32);
+        __threadfence();
+    }
+    __syncthreads();
+}
+
 RIPPLET_FN u32 lane_id() { return threadIdx.x & 31u; }
 
 // Minimum, maximum and sum over the lanes of a warp.

@@ -1,71 +1,68 @@
-// Grid-mapped vertices (kernel `ripplet_choose_by_grid`): large vertices that `by_large_block.cuh` left open,
-// because every label must be counted. Many blocks share a vertex, so that none holds up the round. The launch is
-// cooperative, with a grid barrier between the steps:
+// Large vertices that `by_large_block.cuh` left open, because every label must be counted (kernel
+// `ripplet_choose_by_grid`). Many blocks share a vertex, so that none holds up the round. Blocks take items: a step of
+// a slice, a quarter of a piece.
 //
-//     1. a block per piece      counts 4096 arcs in shared memory, adds the sums to the global table
-//     2. a block per piece      judges a part of that table, stores its best label
-//     3. a block per piece      finds the carry, if the program has one
-//     4. a warp per vertex      takes the best of the parts, ends the update
+//     count     counts 1024 arcs in shared memory, adds the sums to the vertex's table in global memory
+//     judge     judges a part of that table, stores its best label, clears the part
+//     carry     finds the largest carry, if the program has one
+//     the block that ends the last item of a vertex takes the best of the parts, and ends the update
 //
-//     region, batch 0     | table of a | table of b           |      tables follow until the region is full
-//     region, batch 1     | table of c                  |            then the next batch begins
-//     parts of a table    | part 0 | part 1 | part 2 |               as many as the vertex has pieces
+//     open pieces   | a.0 | a.1 | b.0 | b.1 | b.2 |  -  |  c.0 | c.1 | c.2 | c.3 |      `leave_open` lists them
+//     batches       |              batch 0              |         batch 1         |      `room` pieces each; a vertex
+//                                                                                        is within one batch
+//     items         count a.0 ... b.2 -   judge a.0 ... b.2 -   count c.0 ... c.3   judge c.0 ... c.3
 //
-// The tables lie in a region of bounded size. If they do not fit together, vertices are processed in batches
-// (`update_in_batches`, which `sketched_large.cuh` uses as well).
+// The step of a slice waits until all slices of its vertex have had the step before, and a batch waits for the batch
+// before, whose room it takes. An item thus waits for none but earlier items, and those are taken by blocks that run
+// or have ended. So the launch needs no barrier of the grid, however few of its blocks run at a time, and it can run
+// beside the launches that choose for other vertices.
 //
-// Shared memory (`SHARED` bytes): `Team::BYTES` for reductions | a table for `PIECE` votes. GLP
+// Shared memory (`SLICE_SHARED` bytes): `Team::BYTES` for reductions | a table for `SLICE` votes. GLP
 // (SIGMOD 2021), section 4.1, falls back to a table in global memory as well.
 #pragma once
 
 namespace ripplet {
 
-// Assigns each open vertex its table, until the region is full; then the next batch begins. A vertex is in
-// batch `region / region_slots`. Run by the first warp of the grid.
-RIPPLET_FN void lay_out_tables(const LpState& state, Phase phase) {
-    const u32 count = state.tallies->members[phase.parity][LARGE];
-    u64 batch = 0, used = 0;
-    for (u32 first = 0; first < count; first += 32) {
-        const u32 number = first + lane_id();
-        const bool is_open = number < count && state.large.records[number].open && is_launched(phase, state.large.records[number].vertex);
-        const u32 wanted = is_open ? state.large.records[number].slots : 0;
-        u64 mine = 0;
-        for (u32 open = __ballot_sync(ALL_LANES, wanted > 0); open != 0; open &= open - 1) {
-            const u32 lane = (u32)__ffs(open) - 1, slots = __shfl_sync(ALL_LANES, wanted, lane);
-            if (used + slots > state.large.region_slots) {
-                batch++;
-                used = 0;
-            }
-            if (lane == lane_id()) mine = batch * state.large.region_slots + used;
-            used += slots;
-        }
-        if (wanted > 0) state.large.records[number].region = mine;
+// Slices of a piece: a block has its item done sooner, and more blocks take part. `hubs-beside.txt` in
+// `bench/runs/2026-11-28-h200` has the gain over whole pieces.
+constexpr u32 SLICES = 4, SLICE = PIECE / SLICES, SLICE_HELD = SLICE / BLOCK;
+// Two slots for each vote, of 12 bytes if sums have 64 bits.
+constexpr u32 SLICE_SHARED = Team::BYTES + 2 * SLICE * 12;
+
+// The steps of a slice, in this order.
+constexpr u32 COUNT = 0, JUDGE = 1, CARRY = 2;
+constexpr u32 STEPS = CARRIES ? 3 : 2;
+
+// A step of a slice of an open piece. `place` is the index of the piece in the list.
+struct Item {
+    u32 step, batch, place, slice;
+
+    // Item `number` of a list of `open` pieces, of which `room` are in a batch.
+    RIPPLET_FN static Item of(u32 number, u32 open, u32 room) {
+        const u32 of_batch = STEPS * room * SLICES;
+        const u32 batch = number / of_batch, behind = number % of_batch;
+        const u32 of_step = min(room, open - batch * room) * SLICES;
+        const u32 slice = behind % of_step;
+        return Item{behind / of_step, batch, batch * room + slice / SLICES, slice % SLICES};
     }
-    if (lane_id() != 0) return;
-    state.tallies->batches = (u32)batch + 1;
-    state.tallies->region_used = batch == 0 ? used : state.large.region_slots;
-}
+};
 
 // Part `part` of `parts` of a vertex's table.
 RIPPLET_FN GlobalTable table_of(const LpState& state, const Large& large, u32 part, u32 parts) {
     const u64 slots = large.slots, first = slots * part / parts;
-    return GlobalTable{(Slot*)state.large.region + large.region % state.large.region_slots + first,
+    return GlobalTable{(Slot*)state.large.tables + (u64)(large.place % state.large.room) * PIECE_SLOTS + first,
                        (u32)(slots * (part + 1) / parts - first)};
 }
 
-RIPPLET_FN bool is_in_batch(const LpState& state, Phase phase, const Large& large, u32 batch) {
-    return large.open && large.region / state.large.region_slots == batch && is_launched(phase, large.vertex);
-}
-
-// Counts the labels of a piece in shared memory, and adds the sums to the vertex's table.
+// Counts the labels of a slice in shared memory, and adds the sums to the vertex's table.
 template <class Sum>
-RIPPLET_FN void add_piece(const Team& team, const Chooser& v, const Vote (&votes)[HELD],
+RIPPLET_FN void add_slice(const Team& team, const Chooser& v, const Vote (&votes)[SLICE_HELD],
                           const GlobalTable& all) {
     const Table<Sum> here =
-        Table<Sum>::in(team.memory + Team::BYTES, SHARED - Team::BYTES, 2 * PIECE);
+        Table<Sum>::in(team.memory + Team::BYTES, SLICE_SHARED - Team::BYTES, 2 * SLICE - 4);
     here.clear(team.rank(), BLOCK);
     team.sync();
-    for (u32 index = 0; index < HELD; index++) {
+    for (u32 index = 0; index < SLICE_HELD; index++) {
         const Vote& vote = votes[index];
         if (vote.weight > 0 && vote.label != v.label) here.add(vote.label, vote.weight, U32_MAX);
     }
@@ -82,27 +79,20 @@ RIPPLET_FN void add_piece(const Team& team, const Chooser& v, const Vote (&votes
         }
         all.add(labels, sums);
     }
-    team.sync();
 }
 
-RIPPLET_FN void count_pieces(const Run& run, Phase phase, u32 batch) {
-    const LpState& state = run.state;
-    const u32 pieces = state.tallies->pieces[phase.parity];
-    const Team team = {shared_memory()};
-    for (u32 item = blockIdx.x; item < pieces; item += gridDim.x) {
-        const Piece piece = state.large.pieces[item];
-        Large& large = state.large.records[piece.owner];
-        if (!is_in_batch(state, phase, large, batch)) continue;
-        const Chooser v(run, large.vertex, state.labels[large.vertex]);
-        const Place place = place_of(state, v.id);
-        Vote votes[HELD];
-        read_votes<BLOCK>(v, place, piece.index * PIECE, team.memory + Team::BYTES, votes);
-        const GlobalTable all = table_of(state, large, 0, 1);
-        if (UNIT || large.total_votes <= U32_MAX) {
-            add_piece<u32>(team, v, votes, all);
-        } else {
-            add_piece<u64>(team, v, votes, all);
-        }
+RIPPLET_FN void count_slice(const Team& team, const Chooser& v, const Large& large, u32 slice) {
+    const LpState& state = v.run->state;
+    const Place place = place_of(state, v.id);
+    // The last piece may have fewer slices with arcs.
+    const u32 first = min(slice * SLICE, place.degree());
+    Vote votes[SLICE_HELD];
+    read_votes<BLOCK>(v, place, first, team.memory + Team::BYTES, votes);
+    const GlobalTable all = table_of(state, large, 0, 1);
+    if (UNIT || large.total_votes <= U32_MAX) {
+        add_slice<u32>(team, v, votes, all);
+    } else {
+        add_slice<u64>(team, v, votes, all);
     }
 }
 
@@ -119,108 +109,85 @@ struct PartSums {
     }
 };
 
-// Judges the parts of the tables, as many per vertex as it has pieces.
-RIPPLET_FN void judge_pieces(const Run& run, Phase phase, u32 batch) {
-    const LpState& state = run.state;
-    const u32 pieces = state.tallies->pieces[phase.parity];
-    const Team team = {shared_memory()};
-    for (u32 item = blockIdx.x; item < pieces; item += gridDim.x) {
-        const Piece piece = state.large.pieces[item];
-        const Large& large = state.large.records[piece.owner];
-        if (!is_in_batch(state, phase, large, batch)) continue;
-        const Chooser v(run, large.vertex, state.labels[large.vertex]);
-        const GlobalTable part = table_of(state, large, piece.index, large.pieces);
-        bool nan = false;
-        const PartSums sums = {team, part, piece.index == 0 ? large.own : 0, v.label};
-        const Best mine = best_of_all(v, large.total_votes, sums, &nan);
-        const Best best = team.best(mine, [](const Best& a, const Best& b) { return is_better(a, b); });
-        nan = team.count(nan) > 0;
-        if (team.rank() == 0) {
-            state.large.found[large.first_piece + piece.index] = best;
-            if (nan) state.large.records[piece.owner].nan = 1;
-        }
-        team.sync();
-    }
+// Judges a part of the vertex's table, as one of as many as the vertex has slices, and clears it.
+RIPPLET_FN void judge_part(const Team& team, const Chooser& v, Large& large, u32 slice) {
+    const LpState& state = v.run->state;
+    const GlobalTable part = table_of(state, large, slice, large.pieces * SLICES);
+    bool nan = false;
+    const PartSums sums = {team, part, slice == 0 ? large.own : 0, v.label};
+    const Best mine = best_of_all(v, large.total_votes, sums, &nan);
+    part.clear(team.rank(), BLOCK);
+    const Best best = team.best(mine, [](const Best& a, const Best& b) { return is_better(a, b); });
+    nan = team.count(nan) > 0;
+    if (team.rank() != 0) return;
+    state.large.found[large.first_piece * SLICES + slice] = best;
+    if (nan) large.nan = 1;
 }
 
 // The verdict on a vertex, from the best labels of its parts; a warp.
 RIPPLET_FN Verdict verdict_on(const Chooser& v, const Large& large) {
-    const LpState& state = v.run->state;
+    const Best* const found = v.run->state.large.found + large.first_piece * SLICES;
     Best best = {};
-    for (u32 piece = lane_id(); piece < large.pieces; piece += 32) {
-        const Best other = state.large.found[large.first_piece + piece];
+    for (u32 slice = lane_id(); slice < large.pieces * SLICES; slice += 32) {
+        const Best other = found[slice];
         if (is_better(other, best)) best = other;
     }
     best = Warp{}.best(best, [](const Best& a, const Best& b) { return is_better(a, b); });
     return Verdict{best, large.nan != 0};
 }
 
-// Finds the largest carry of the neighbours that voted for the winner.
-RIPPLET_FN void carry_pieces(const Run& run, Phase phase, u32 batch) {
-    const LpState& state = run.state;
-    const u32 pieces = state.tallies->pieces[phase.parity];
-    for (u32 item = blockIdx.x; item < pieces; item += gridDim.x) {
-        const Piece piece = state.large.pieces[item];
-        Large& large = state.large.records[piece.owner];
-        if (!is_in_batch(state, phase, large, batch)) continue;
-        const Chooser v(run, large.vertex, state.labels[large.vertex]);
-        // Each warp recomputes the winner; a broadcast would need another barrier.
-        const Verdict verdict = verdict_on(v, large);
-        const Place place = place_of(state, v.id);
-        const u32 first = piece.index * PIECE, end = first + min(place.degree() - first, PIECE);
-        u32 carried = carried_by(v, place, verdict.best, first, end, threadIdx.x, BLOCK);
-        carried = warp_max(carried);
-        if (lane_id() == 0 && carried > 0) atomicMax(&large.carried, carried);
-    }
+// Finds the largest carry of the neighbours in a slice that voted for the winner.
+RIPPLET_FN void carry_slice(const Chooser& v, Large& large, u32 slice) {
+    // Each warp recomputes the winner; a broadcast would need one more step.
+    const Verdict verdict = verdict_on(v, large);
+    const Place place = place_of(v.run->state, v.id);
+    const u32 degree = place.degree(), first = min(slice * SLICE, degree), end = min(first + SLICE, degree);
+    u32 carried = carried_by(v, place, verdict.best, first, end, threadIdx.x, BLOCK);
+    carried = warp_max(carried);
+    if (lane_id() == 0 && carried > 0) atomicMax(&large.carried, carried);
 }
 
-RIPPLET_FN void end_updates(const Run& run, Phase phase, u32 batch, ThreadCounters* counters) {
-    const LpState& state = run.state;
-    const u32 count = state.tallies->members[phase.parity][LARGE];
-    const u32 warp = (blockIdx.x * BLOCK + threadIdx.x) / 32, warps = gridDim.x * (BLOCK / 32);
-    for (u32 number = warp; number < count; number += warps) {
-        Large& large = state.large.records[number];
-        if (!is_in_batch(state, phase, large, batch)) continue;
-        const Chooser v(run, large.vertex, state.labels[large.vertex]);
-        const Decision end = {verdict_on(v, large), large.total_votes, large.carried};
-        if (lane_id() != 0) continue;
-        large.outcome = end_update(run, phase, v, place_of(state, v.id).degree(), end, counters);
-    }
-}
-
-// Updates large vertices batch by batch. `find(batch)` stores the best label of each piece of a batch.
-template <class Find>
-RIPPLET_FN void update_in_batches(const Run& run, Phase phase, u32 batches, const Find& find) {
-    Barrier* barrier = &run.state.tallies->barrier;
-    ThreadCounters counters = {0, 0, 0};
-    for (u32 batch = 0; batch < batches; batch++) {
-        find(batch);
-        grid_barrier(barrier);
-        if (CARRIES) {
-            carry_pieces(run, phase, batch);
-            grid_barrier(barrier);
-        }
-        end_updates(run, phase, batch, &counters);
-    }
-    counters.report(run.state, phase);
+// Ends the update of a vertex, all of whose parts are judged; a warp.
+RIPPLET_FN void end_large(Phase phase, const Chooser& v, Large& large, ThreadCounters* counters) {
+    const Decision end = {verdict_on(v, large), large.total_votes, large.carried};
+    if (lane_id() != 0) return;
+    large.outcome = end_update(*v.run, phase, v, place_of(v.run->state, v.id).degree(), end, counters);
 }
 
 RIPPLET_FN void choose_by_grid(const Run& run, Phase phase) {
     const LpState& state = run.state;
-    if (state.tallies->open[phase.parity] == 0) return;
-    Barrier* barrier = &state.tallies->barrier;
-    if (blockIdx.x == 0 && threadIdx.x < 32) lay_out_tables(state, phase);
-    grid_barrier(barrier);
-    const u32 thread = blockIdx.x * BLOCK + threadIdx.x, threads = gridDim.x * BLOCK;
-    const u32 batches = state.tallies->batches;
-    const u64 used = state.tallies->region_used;
-    update_in_batches(run, phase, batches, [&](u32 batch) {
-        for (u64 at = thread; at < used; at += threads) ((Slot*)state.large.region)[at] = Slot::free();
-        grid_barrier(barrier);
-        count_pieces(run, phase, batch);
-        grid_barrier(barrier);
-        judge_pieces(run, phase, batch);
-    });
+    const u32 open = state.tallies->open[phase.parity], room = state.large.room;
+    if (open == 0) return;
+    const Team team = {shared_memory()};
+    u32* const settled = &state.tallies->settled[phase.parity];
+    ThreadCounters counters = {0, 0, 0};
+    for (u32 number; (number = take(&work_counters(state, phase).steps, team.memory)) < STEPS * SLICES * open;) {
+        const Item item = Item::of(number, open, room);
+        const Piece piece = state.large.open_pieces[item.place];
+        Large& large = state.large.records[piece.owner];
+        // A vertex of a part before is settled.
+        if (!is_launched(phase, large.vertex)) continue;
+        if (item.batch > 0) wait_until(settled, item.batch * room);
+        if (piece.index == NO_PIECE) {
+            const bool is_last = item.step == STEPS - 1 && item.slice == 0;
+            if (is_last && team.rank() == 0) atomicAdd(settled, 1u);
+            continue;
+        }
+        const u32 slice = piece.index * SLICES + item.slice, slices = large.pieces * SLICES;
+        if (item.step > 0) wait_until(&large.done, item.step * slices);
+        const Chooser v(run, large.vertex, state.labels[large.vertex]);
+        if (item.step == COUNT) {
+            count_slice(team, v, large, slice);
+        } else if (item.step == JUDGE) {
+            judge_part(team, v, large, slice);
+        } else {
+            carry_slice(v, large, slice);
+        }
+        if (count_up(&large.done, team.memory) < STEPS * slices) continue;
+        if (team.rank() < 32) end_large(phase, v, large, &counters);
+        if (team.rank() == 0) atomicAdd(settled, large.pieces);
+    }
+    counters.report(state, phase);
 }
 
 }  // namespace ripplet

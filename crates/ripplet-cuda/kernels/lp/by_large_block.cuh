@@ -129,14 +129,8 @@ RIPPLET_FN void scan_large(const Run& run, Phase phase, ThreadCounters* counters
         if (CARRIES && settled)
             end.carried = team.largest(
                 carried_by(v, place, end.verdict.best, 0, degree, team.rank(), SCAN_BLOCK));
-        if (team.rank() == 0) {
-            if (settled) {
-                large.outcome = end_update(run, phase, v, degree, end, counters);
-            } else {
-                large.open = 1;
-                atomicAdd(&state.tallies->open[phase.parity], 1u);
-            }
-        }
+        if (settled && team.rank() == 0) large.outcome = end_update(run, phase, v, degree, end, counters);
+        if (!settled) leave_open(state, phase, item, team.memory);
         team.sync();
     }
 }

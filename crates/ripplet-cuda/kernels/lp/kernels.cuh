@@ -12,7 +12,7 @@
 //         choose_by_lanes        degrees 17 to 1024, 1 to 32 lanes per vertex
 //     ripplet_choose_by_thread   degrees 1 to 16, a lane per vertex
 //     ripplet_choose_by_block    large vertices, a block of 1024 per vertex
-//     ripplet_choose_by_grid     large vertices that are left, the grid
+//     ripplet_choose_by_grid     large vertices that are left, a block of 256 per slice of 1024 arcs
 //
 // The longest lists come first, so that short ones fill the gaps at the end. Shared memory: dynamic, in bytes of
 // the launch (`src/lp/launch.rs`); each function lays it out anew.
@@ -92,8 +92,8 @@ RIPPLET_KERNEL(ripplet_choose, Step, step, 256, 3) { ripplet::choose(step.run, s
 RIPPLET_KERNEL(ripplet_choose_by_block, Step, step, 1024, 1) {
     ripplet::choose_by_large_blocks(step.run, step.phase);
 }
-// A cooperative launch: its blocks meet at grid barriers.
-RIPPLET_KERNEL(ripplet_choose_by_grid, Step, step, 256, 3) {
+// With sketches, a cooperative launch: its blocks meet at grid barriers.
+RIPPLET_KERNEL(ripplet_choose_by_grid, Step, step, 256, ripplet::SKETCH_SLOTS > 0 ? 3 : 4) {
     if constexpr (ripplet::SKETCH_SLOTS > 0)
         ripplet::choose_large_sketched(step.run, step.phase);
     else

@@ -23,9 +23,34 @@ RIPPLET_FN void list_large(const LpState& state, Phase phase, u32 v, u32 degree)
     large.vertex = v;
     large.first_piece = first;
     large.pieces = pieces;
-    large.slots = (u32)min(2ull * min(degree, state.graph.vertices) + 8, (u64)U32_MAX);
+    large.slots = (u32)min(2ull * min(degree, state.graph.vertices), (u64)U32_MAX);
     state.large.records[number] = large;
     for (u32 index = 0; index < pieces; index++) state.large.pieces[first + index] = Piece{number, index};
+}
+
+// Lists the pieces of a vertex whose labels must all be counted, for `by_grid.cuh`: within one batch, as their tables
+// exist at the same time. What is left of the batch before is filled with `NO_PIECE`. A block calls it, with 8 bytes of
+// `memory`.
+RIPPLET_FN void leave_open(const LpState& state, Phase phase, u32 number, unsigned char* memory) {
+    Large& large = state.large.records[number];
+    const u32 room = state.large.room;
+    uint2* const taken = (uint2*)memory;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        u32* const end = &state.tallies->open[phase.parity];
+        u32 before = *(volatile u32*)end, first, held;
+        do {
+            held = before;
+            first = held % room + large.pieces <= room ? held : (held / room + 1) * room;
+            before = atomicCAS(end, held, first + large.pieces);
+        } while (before != held);
+        large.place = first;
+        *taken = make_uint2(held, first);
+    }
+    __syncthreads();
+    const uint2 here = *taken;
+    for (u32 at = here.x + threadIdx.x; at < here.y + large.pieces; at += blockDim.x)
+        state.large.open_pieces[at] = Piece{number, at < here.y ? NO_PIECE : at - here.y};
 }
 
 // Sums the votes of the pieces, a block per piece.

@@ -4,11 +4,11 @@
 //     1. a warp per piece       sketches 4096 arcs: 32 parts of 128 (`sketched.cuh`)
 //     2. a warp per vertex      merges the sketches of its pieces, as many at a time as a warp has groups
 //     3. a warp per piece       recounts the votes for the candidates, if the sketch scans twice
-//     4. a warp per vertex      judges the candidates, stores the best as if its first piece had found it
-//     5. as in `by_grid.cuh`    finds the carry, ends the update
+//     4. a warp per vertex      judges the candidates, stores the best as if its first slice had found it
+//     5. a block per slice      finds the carry, if the program has one (`by_grid.cuh`)
+//     6. a warp per vertex      ends the update
 //
-// Between the steps, sketches are in global memory, a `Record` per piece. All vertices are one batch, as records
-// need no region of bounded size. Shared memory: that of `sketched.cuh`.
+// Between the steps, sketches are in global memory, a `Record` per piece. Shared memory: that of `sketched.cuh`.
 #pragma once
 
 namespace ripplet {
@@ -126,7 +126,7 @@ RIPPLET_FN void recount_pieces(const Run& run, Phase phase, u32 pieces) {
     });
 }
 
-// Stores the verdict on each vertex in the form that `verdict_on` reads: as if the first piece had found it.
+// Stores the verdict on each vertex in the form that `verdict_on` reads: as if the first slice had found it.
 RIPPLET_FN void judge_large_sketched(const Run& run, Phase phase, u32 count) {
     const LpState& state = run.state;
     a_warp_each(count, [&](u32 number) {
@@ -136,12 +136,30 @@ RIPPLET_FN void judge_large_sketched(const Run& run, Phase phase, u32 count) {
         const Slots slots = Record::of(state, large.first_piece).read(lane_id() < GROUP);
         const VoteTotals totals = {large.own, large.total_votes};
         const Verdict verdict = judge_sketched(Lanes<0>{32}, v, true, totals, slots);
-        for (u32 piece = lane_id(); piece < large.pieces; piece += 32)
-            state.large.found[large.first_piece + piece] = piece == 0 ? verdict.best : Best{};
+        for (u32 slice = lane_id(); slice < large.pieces * SLICES; slice += 32)
+            state.large.found[large.first_piece * SLICES + slice] = slice == 0 ? verdict.best : Best{};
         if (lane_id() != 0) return;
         large.nan = verdict.nan;
-        large.region = 0;
-        large.open = 1;
+    });
+}
+
+RIPPLET_FN void carry_large_sketched(const Run& run, Phase phase, u32 pieces) {
+    const LpState& state = run.state;
+    for (u32 item = blockIdx.x; item < pieces * SLICES; item += gridDim.x) {
+        const Piece piece = state.large.pieces[item / SLICES];
+        Large& large = state.large.records[piece.owner];
+        if (!is_launched(phase, large.vertex)) continue;
+        const Chooser v(run, large.vertex, state.labels[large.vertex]);
+        carry_slice(v, large, piece.index * SLICES + item % SLICES);
+    }
+}
+
+RIPPLET_FN void end_large_sketched(const Run& run, Phase phase, u32 count, ThreadCounters* counters) {
+    const LpState& state = run.state;
+    a_warp_each(count, [&](u32 number) {
+        Large& large = state.large.records[number];
+        if (!is_launched(phase, large.vertex)) return;
+        end_large(phase, Chooser(run, large.vertex, state.labels[large.vertex]), large, counters);
     });
 }
 
@@ -152,17 +170,23 @@ RIPPLET_FN void choose_large_sketched(const Run& run, Phase phase) {
     const u32 pieces = state.tallies->pieces[phase.parity];
     if (count == 0) return;
     Barrier* barrier = &state.tallies->barrier;
-    update_in_batches(run, phase, 1, [&](u32) {
-        sketch_pieces(run, phase, pieces);
+    sketch_pieces(run, phase, pieces);
+    grid_barrier(barrier);
+    merge_pieces(run, phase, count);
+    grid_barrier(barrier);
+    if (RECOUNTS) {
+        recount_pieces(run, phase, pieces);
         grid_barrier(barrier);
-        merge_pieces(run, phase, count);
+    }
+    judge_large_sketched(run, phase, count);
+    grid_barrier(barrier);
+    if (CARRIES) {
+        carry_large_sketched(run, phase, pieces);
         grid_barrier(barrier);
-        if (RECOUNTS) {
-            recount_pieces(run, phase, pieces);
-            grid_barrier(barrier);
-        }
-        judge_large_sketched(run, phase, count);
-    });
+    }
+    ThreadCounters counters = {0, 0, 0};
+    end_large_sketched(run, phase, count, &counters);
+    counters.report(state, phase);
 }
 
 }  // namespace ripplet

@@ -42,6 +42,9 @@ constexpr u32 UP_TO_4096 = 9, LARGE = 10, CLASSES = 11;
 // Arcs in a piece, the part of a large vertex that one block takes; and the degree above which a vertex has
 // its pieces listed for pulling.
 constexpr u32 PIECE = 4096, HUB = 512;
+// Slots of a table in global memory for each piece of its vertex. And the index of a `Piece` without arcs, which only
+// takes room.
+constexpr u32 PIECE_SLOTS = 2 * PIECE, NO_PIECE = 0xffffffff;
 
 // Consecutive vertices that share one activation stamp (`Frontier::last_activated`), so that inactive ones are
 // skipped together.
@@ -59,9 +62,10 @@ struct Piece {
     u32 owner, index;
 };
 
-// Work counters: members taken so far by class, pieces for `LARGE`, and scans of large vertices.
+// Work counters: members taken so far by class, pieces for `LARGE`, scans of large vertices, and steps of their open
+// pieces.
 struct WorkCounters {
-    u32 taken[CLASSES], scans;
+    u32 taken[CLASSES], scans, steps;
 };
 
 // A part of a phase of a streamed graph: the numbers of members and of pieces in it and in all parts before,
@@ -123,18 +127,16 @@ struct Mirrors {
 // differences; those by parity are reset for each phase.
 struct Tallies {
     u64 visited, scanned, changed, nan_scores, fingerprint, grand_total;
-    // Slots of the table region that a batch of large vertices uses.
-    u64 region_used;
     // Bytes of messages received from other ranks.
     u64 received_bytes;
     // By parity of the phase: arcs of the changed vertices that activate their neighbours.
     u64 activating_arcs[2];
     u32 most_total;
-    u32 batches;
     // By parity of the phase and by class: the number of members, and that of all lower classes.
     u32 members[2][CLASSES], lower[2][CLASSES];
-    // By parity: pieces of the large vertices, and large vertices left for the grid-mapped kernel.
-    u32 pieces[2], open[2];
+    // By parity: pieces of the large vertices; entries of the list of open pieces; and how many of these entries the
+    // grid-mapped kernel is done with.
+    u32 pieces[2], open[2], settled[2];
     WorkCounters work_counters;
     // The number of the last phase after which vertices pulled. Their `last_activated` stamps are then out of
     // date.
@@ -153,10 +155,11 @@ struct Outcome {
 
 // Record of a vertex of more than 4096 arcs that updates in this phase.
 struct Large {
-    u64 region, own, total_votes;
+    u64 own, total_votes;
     u32 vertex, first_piece, pieces, slots, carried, nan;
-    // Whether the grid-mapped kernel must count every label.
-    u32 open;
+    // Of a vertex that is left open: the place of its first piece in the list, and the steps of its pieces that are
+    // done.
+    u32 place, done;
     Outcome outcome;
 };
 
@@ -229,16 +232,17 @@ struct MemberLists {
 struct LargeVertices {
     Large* records;
     Piece* pieces;
-    // By piece, the best label of its part of the table: a `Best`.
+    // Pieces of the vertices whose labels must all be counted (`leave_open`).
+    Piece* open_pieces;
+    // By slice of a piece (`by_grid.cuh`), the best label of its part of the table: a `Best`.
     Best* found;
-    // Tables in global memory: `region_slots` `Slot`s.
-    void* region;
+    // Tables in global memory: `PIECE_SLOTS` `Slot`s for each of `room` pieces. They are clear between two uses.
+    void* tables;
     // By piece, the labels and weights of its sketch: `SKETCH_SLOTS` each.
     u32* sketched_labels;
     u64* sketched_weights;
-    u64 region_slots;
     // A block scans vertices up to degree `scan_most`, with `scan_shared` bytes of shared memory.
-    u32 scan_most, scan_shared;
+    u32 scan_most, scan_shared, room, padding;
 };
 
 // The program's columns.

@@ -90,22 +90,22 @@ template <class Sum> struct Table {
 };
 
 // Slots of a table in global memory: label and sum side by side, so that a vote touches one place. If votes
-// are counted, both are one number of 64 bits, and a label is inserted with its first votes.
+// are counted, both are one number of 64 bits, and a label is inserted with its first votes. Labels are stored as
+// their complements, so that a free slot is zero.
 //
 // `pull` tries to insert the label into the slot. Its result goes to `settle`, which returns whether the slot
 // is the label's, and adds votes that are not in it yet. Between the two calls, other slots can be tried.
 struct CountSlot {
     u64 both;
 
-    RIPPLET_FN static CountSlot free() { return CountSlot{(u64)FREE << 32}; }
-    RIPPLET_FN u32 label() const { return (u32)(both >> 32); }
+    RIPPLET_FN u32 label() const { return ~(u32)(both >> 32); }
     RIPPLET_FN u64 sum() const { return (u32)both; }
     RIPPLET_FN u64 claim(u32 wanted, u64 weight) {
-        return atomicCAS(&both, free().both, (u64)wanted << 32 | (u32)weight);
+        return atomicCAS(&both, 0ull, (u64)~wanted << 32 | (u32)weight);
     }
     RIPPLET_FN bool settle(u64 held, u32 wanted, u64 weight) {
-        if (held == free().both) return true;
-        if ((u32)(held >> 32) != wanted) return false;
+        if (held == 0) return true;
+        if ((u32)(held >> 32) != ~wanted) return false;
         atomicAdd((u32*)&both, (u32)weight);
         return true;
     }
@@ -114,12 +114,11 @@ struct SumSlot {
     u64 all;
     u32 held, padding;
 
-    RIPPLET_FN static SumSlot free() { return SumSlot{0, FREE, 0}; }
-    RIPPLET_FN u32 label() const { return held; }
+    RIPPLET_FN u32 label() const { return ~held; }
     RIPPLET_FN u64 sum() const { return all; }
-    RIPPLET_FN u64 claim(u32 wanted, u64) { return atomicCAS(&held, FREE, wanted); }
+    RIPPLET_FN u64 claim(u32 wanted, u64) { return atomicCAS(&held, 0u, ~wanted); }
     RIPPLET_FN bool settle(u64 before, u32 wanted, u64 weight) {
-        if (before != FREE && before != wanted) return false;
+        if (before != 0 && before != ~wanted) return false;
         atomicAdd(&all, weight);
         return true;
     }
@@ -172,6 +171,9 @@ struct GlobalTable {
             }
         }
     }
+    RIPPLET_FN void clear(u32 rank, u32 size) const {
+        for (u64 at = rank; at < count; at += size) slots[at] = Slot{};
+    }
     template <class F> RIPPLET_FN void each(u32 rank, u32 size, F visit) const {
         // Read together, to hide latency.
         constexpr u32 AT_ONCE = 4;
@@ -180,7 +182,7 @@ struct GlobalTable {
 #pragma unroll
             for (u32 index = 0; index < AT_ONCE; index++) {
                 const u64 at = first + index * size;
-                held[index] = at < count ? slots[at] : Slot::free();
+                held[index] = at < count ? slots[at] : Slot{};
             }
 #pragma unroll
             for (u32 index = 0; index < AT_ONCE; index++)

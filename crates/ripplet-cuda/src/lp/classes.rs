@@ -16,23 +16,21 @@ pub struct Classes {
     pub pieces: u64,
     /// Pieces of all vertices of more than `HUB` arcs.
     pub hub_pieces: u64,
-    /// Table slots that the largest vertex needs, and that all large vertices need together.
-    pub slots_of_largest: u64,
-    pub slots: u64,
+    /// Pieces of the largest vertex.
+    pub pieces_of_largest: u64,
 }
 
 impl Classes {
     /// Counts the classes of some of a graph's vertices.
     pub fn of(graph: GraphView<'_>, part: Range<u32>, tuning: &Tuning) -> Classes {
-        let vertices = graph.vertices();
         let count = |mut classes: Classes, v: u32| {
-            classes.count(graph.degree(v), vertices, tuning);
+            classes.count(graph.degree(v), tuning);
             classes
         };
         part.into_par_iter().fold(Classes::default, count).reduce(Classes::default, Classes::plus)
     }
 
-    fn count(&mut self, degree: u64, vertices: u32, tuning: &Tuning) {
+    fn count(&mut self, degree: u64, tuning: &Tuning) {
         if degree == 0 {
             return;
         }
@@ -46,10 +44,9 @@ impl Classes {
         if class < LISTED {
             return;
         }
-        let slots = slots_for(degree, vertices);
-        self.pieces += degree.div_ceil(tuning::PIECE);
-        self.slots_of_largest = self.slots_of_largest.max(slots);
-        self.slots += slots;
+        let pieces = degree.div_ceil(tuning::PIECE);
+        self.pieces += pieces;
+        self.pieces_of_largest = self.pieces_of_largest.max(pieces);
     }
 
     fn plus(self, other: Classes) -> Classes {
@@ -59,14 +56,7 @@ impl Classes {
             arcs: std::array::from_fn(|at| sum(&self.arcs, &other.arcs, at)),
             pieces: self.pieces + other.pieces,
             hub_pieces: self.hub_pieces + other.hub_pieces,
-            slots_of_largest: self.slots_of_largest.max(other.slots_of_largest),
-            slots: self.slots + other.slots,
+            pieces_of_largest: self.pieces_of_largest.max(other.pieces_of_largest),
         }
     }
-}
-
-/// Returns the table slots of a large vertex, as `list_large` in `large.cuh` computes them.
-fn slots_for(degree: u64, vertices: u32) -> u64 {
-    let labels = degree.min(u64::from(vertices));
-    (2 * labels + 8).min(u64::from(u32::MAX))
 }

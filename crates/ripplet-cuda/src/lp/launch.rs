@@ -7,7 +7,7 @@ use super::layout::Layout;
 use super::source::{Resident, low_shared};
 use super::state::{Fill, LISTED};
 use super::task::Task;
-use super::tuning::{BLOCK, SCAN_BLOCK, SHARED};
+use super::tuning::{BLOCK, SCAN_BLOCK, SHARED, SLICE_SHARED};
 use ripplet_gpu::{Device, DeviceError, Launch, Stream};
 use ripplet_graph::GraphView;
 use std::ops::Range;
@@ -117,8 +117,13 @@ impl<'a, D: Device> Launches<'a, D> {
         };
         let by_large_block =
             Launch { threads: SCAN_BLOCK, ..block_launch("ripplet_choose_by_block", scan_shared) };
-        let by_grid =
-            Launch { cooperative: true, ..block_launch("ripplet_choose_by_grid", SHARED) };
+        let sketches = task.settings.counter.sketch().is_some();
+        // Blocks that sketch meet at barriers of the grid.
+        let by_grid = |shared| block_launch("ripplet_choose_by_grid", shared);
+        let by_grid = match sketches {
+            true => all_at_once(Launch { cooperative: true, ..by_grid(SHARED) }),
+            false => filling(by_grid(SLICE_SHARED)),
+        };
         // Degrees 9 to 16 are counted by `by_thread`, or by `choose` if votes have weights: both
         // are launched for them.
         let members = |classes: Range<usize>| layout.members.most(classes);
@@ -130,7 +135,6 @@ impl<'a, D: Device> Launches<'a, D> {
         let enough = (low.max(high) / 16).max(LEAST_CONCURRENT);
         // Under `async`, hubs and their neighbours would update at the same time, and swap labels.
         let in_place = schedule.is_in_place();
-        let sketches = task.settings.counter.sketch().is_some();
         let is_ranked = layout.share.is_ranked();
         let by_thread = block_launch("ripplet_choose_by_thread", low_shared(task.graph, resident));
         let is_compressed = matches!(task.graph, GraphView::Compressed(_));
@@ -171,7 +175,7 @@ impl<'a, D: Device> Launches<'a, D> {
             choose: some(block_launch("ripplet_choose", SHARED), has(2..LISTED))?,
             by_thread: some(by_thread, has(0..LOW_CLASSES))?,
             by_large_block: some(by_large_block, has_large && !sketches)?,
-            by_grid: has_large.then(|| all_at_once(by_grid)).transpose()?,
+            by_grid: has_large.then_some(by_grid).transpose()?,
             commit: some(block_launch("ripplet_commit", 0), !in_place && !is_ranked)?,
             concurrent: is_whole && !in_place && low.min(high) >= enough,
             concurrent_large: is_whole && !in_place && has_large && has(0..LISTED),
@@ -204,24 +208,41 @@ impl<'a, D: Device> Launches<'a, D> {
         self.launch(&self.compact, &step.0)
     }
 
-    /// Launches 2 to 4: members choose labels, except those that launch 4 leaves to launch 5.
-    pub fn choose(&self, step: &StepArgument) -> Result<(), DeviceError> {
-        let of = |launches: [Option<Launch>; 2]| -> Vec<_> {
-            launches.into_iter().flatten().map(|launch| (launch, &*step.0)).collect()
-        };
-        let large = of([self.sum_pieces, self.by_large_block]);
-        let others = of([self.choose, self.by_thread]);
-        let mut chains = Vec::with_capacity(3);
-        if self.concurrent_large {
-            chains.push(&*large);
+    /// Launches 2 to 5: all members choose labels.
+    pub fn choose_all(&self, step: &StepArgument) -> Result<(), DeviceError> {
+        if !self.concurrent_large {
+            self.choose(step)?;
+            return self.choose_by_grid(step);
         }
-        chains.extend(others.chunks(if self.concurrent { 1 } else { 2 }));
+        // First, so that the blocks of large vertices, which take most of a multiprocessor each, begin before blocks
+        // of the others take all room until the end.
+        self.launch_if(self.sum_pieces.as_ref(), &step.0)?;
+        // A cooperative launch would wait until all of its blocks fit beside the others.
+        let is_last_beside = self.by_grid.filter(|launch| !launch.cooperative);
+        let large = of(&[self.by_large_block, is_last_beside], step);
+        let others = of(&[self.choose, self.by_thread], step);
+        let chains: Vec<_> = std::iter::once(&*large).chain(self.chains(&others)).collect();
         // SAFETY: as of `launch`. The chains write members of different classes.
         unsafe { self.device.launch_chains(self.module, &chains) }?;
-        if self.concurrent_large {
-            return Ok(());
-        }
-        large.iter().try_for_each(|(launch, argument)| self.launch(launch, argument))
+        if is_last_beside.is_some() { Ok(()) } else { self.choose_by_grid(step) }
+    }
+
+    /// Launches 2 to 4: members choose labels, except those that launch 4 leaves to launch 5.
+    pub fn choose(&self, step: &StepArgument) -> Result<(), DeviceError> {
+        let others = of(&[self.choose, self.by_thread], step);
+        let chains: Vec<_> = self.chains(&others).collect();
+        // SAFETY: as of `launch`. The chains write members of different classes.
+        unsafe { self.device.launch_chains(self.module, &chains) }?;
+        self.launch_if(self.sum_pieces.as_ref(), &step.0)?;
+        self.launch_if(self.by_large_block.as_ref(), &step.0)
+    }
+
+    /// Divides the launches that choose for listed members into chains that run concurrently.
+    fn chains<'l>(
+        &self,
+        launches: &'l [(Launch, &'l [u8])],
+    ) -> impl Iterator<Item = &'l [(Launch, &'l [u8])]> {
+        launches.chunks(if self.concurrent { 1 } else { 2 })
     }
 
     /// Launches 2 and 4a alone.
@@ -398,6 +419,11 @@ pub(super) enum Optional {
     ByGrid,
     /// Launch 6.
     Commit,
+}
+
+/// Returns the launches that a graph needs, each with its argument.
+fn of<'s>(launches: &[Option<Launch>], step: &'s StepArgument) -> Vec<(Launch, &'s [u8])> {
+    launches.iter().flatten().map(|&launch| (launch, &*step.0)).collect()
 }
 
 /// Returns a launch of one block of `BLOCK` threads.

@@ -2,7 +2,7 @@
 
 use super::classes::Classes;
 use super::state::{BEST_BYTES, LARGE_BYTES, LISTED, LargeVertices, MemberLists, SLOT_BYTES};
-use super::tuning::Tuning;
+use super::tuning::{PIECE_SLOTS, SLICES, Tuning};
 use ripplet_gpu::Address;
 use ripplet_gpu::Arena;
 use ripplet_lp::{Settings, Sketch};
@@ -79,11 +79,14 @@ impl MemberPlaces {
 pub struct LargePlaces {
     records: Range<u64>,
     pieces: Range<u64>,
+    pub open_pieces: Range<u64>,
     found: Range<u64>,
-    region: Range<u64>,
+    /// Tables in global memory, which are clear before the first phase.
+    pub tables: Range<u64>,
     sketched_labels: Range<u64>,
     sketched_weights: Range<u64>,
-    region_slots: u64,
+    /// Pieces whose tables exist at once.
+    room: u32,
 }
 
 impl LargePlaces {
@@ -95,20 +98,25 @@ impl LargePlaces {
         tuning: &Tuning,
     ) -> LargePlaces {
         let sketch = settings.counter.sketch();
-        let region_slots = match sketch {
-            None => classes.slots_of_largest.max(classes.slots.min(tuning.region)),
-            // Unused, but the kernels divide by it.
-            Some(_) => 1,
+        let room = match sketch {
+            None => {
+                classes.pieces_of_largest.max(classes.pieces.min(tuning.table_slots / PIECE_SLOTS))
+            }
+            Some(_) => 0,
         };
+        // Two batches in a row have more pieces than there is room for, so that all batches together have room for at
+        // most twice as many as there are, and one batch more.
+        let listed = if room > 0 { 2 * classes.pieces + room } else { 0 };
         let sketched = classes.pieces * u64::from(sketch.map_or(0, Sketch::slots));
         LargePlaces {
             records: to.take(LARGE_BYTES, classes.vertices[LISTED]),
             pieces: to.take(8, classes.pieces),
-            found: to.take(BEST_BYTES, classes.pieces),
-            region: to.take(SLOT_BYTES, region_slots),
+            open_pieces: to.take(8, listed),
+            found: to.take(BEST_BYTES, SLICES * classes.pieces),
+            tables: to.take(SLOT_BYTES, room * PIECE_SLOTS),
             sketched_labels: to.take(4, sketched),
             sketched_weights: to.take(8, sketched),
-            region_slots,
+            room: room as u32,
         }
     }
 
@@ -123,11 +131,12 @@ impl LargePlaces {
         LargeVertices {
             records: at(&self.records),
             pieces: at(&self.pieces),
+            open_pieces: at(&self.open_pieces),
             found: at(&self.found),
-            region: at(&self.region),
+            tables: at(&self.tables),
             sketched_labels: at(&self.sketched_labels),
             sketched_weights: at(&self.sketched_weights),
-            region_slots: self.region_slots,
+            room: self.room,
             ..LargeVertices::default()
         }
     }

@@ -9,7 +9,7 @@ use super::rank::DeviceRank;
 use super::rank_rounds::RankRounds;
 use super::ranks::Share;
 use super::source::{Kernels, Resident, source};
-use super::state::{LISTED, LpState, Tallies};
+use super::state::{LISTED, LpState, Piece, Tallies};
 use super::task::Task;
 use super::totals::Volumes;
 use ripplet_gpu::{Device, DeviceError};
@@ -148,7 +148,11 @@ impl<D: Device> DeviceRank<'_, D> {
     /// kernel.
     fn large(&self) -> Result<[u32; 2], DeviceError> {
         let (tallies, parity) = (self.run.tallies()?, self.run.arguments.parity());
-        Ok([tallies.members[parity][LISTED], tallies.open[parity]])
+        let mut listed = vec![Piece::default(); tallies.open[parity] as usize];
+        let place = self.run.layout.large.open_pieces.start;
+        self.run.memory.read(place, bytemuck::cast_slice_mut(&mut listed))?;
+        let open = listed.iter().filter(|piece| piece.index == 0).count();
+        Ok([tallies.members[parity][LISTED], open as u32])
     }
 
     /// Sets the number of members of the listed classes.

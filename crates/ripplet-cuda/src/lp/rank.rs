@@ -123,6 +123,7 @@ impl<'a, D: Device> DeviceRank<'a, D> {
             })?,
         }
         memory.fill(&layout.tallies, 0)?;
+        memory.fill(&layout.large.tables, 0)?;
         layout.frontier.clear_activations(memory)?;
         layout.totals.clear(memory)?;
         if arguments.state.graph.vertices > 0 {

@@ -18,12 +18,12 @@ use ripplet_lp::counters;
 pub const LISTED: usize = tuning::MOST.len();
 
 /// Bytes of a `Large` record and of a `Best`.
-pub const LARGE_BYTES: u64 = 64;
+pub const LARGE_BYTES: u64 = 56;
 pub const BEST_BYTES: u64 = 32;
 /// Bytes of a slot of a table in global memory.
 pub const SLOT_BYTES: u64 = 16;
 /// Bytes of a `PhasePart`; only the device has its values.
-pub const PART_BYTES: u64 = 96;
+pub const PART_BYTES: u64 = 100;
 
 /// Value of an active mark: another rank's vertex whose activation needs no sending.
 pub const SENT: u8 = 2;
@@ -135,17 +135,17 @@ pub struct Tallies {
     pub nan_scores: u64,
     pub fingerprint: u64,
     pub grand_total: u64,
-    pub region_used: u64,
     pub received_bytes: u64,
     pub activating_arcs: [u64; 2],
     pub most_total: u32,
-    pub batches: u32,
     pub members: [[u32; LISTED + 1]; 2],
     pub lower: [[u32; LISTED + 1]; 2],
     pub pieces: [u32; 2],
     pub open: [u32; 2],
+    pub settled: [u32; 2],
     pub taken: [u32; LISTED + 1],
     pub taken_scans: u32,
+    pub taken_steps: u32,
     pub last_pull: u32,
     pub padding: u32,
     pub fetched: u64,
@@ -216,13 +216,15 @@ pub struct MemberLists {
 pub struct LargeVertices {
     pub records: Address,
     pub pieces: Address,
+    pub open_pieces: Address,
     pub found: Address,
-    pub region: Address,
+    pub tables: Address,
     pub sketched_labels: Address,
     pub sketched_weights: Address,
-    pub region_slots: u64,
     pub scan_most: u32,
     pub scan_shared: u32,
+    pub room: u32,
+    pub padding: u32,
 }
 
 /// The state of a run without its columns, which follow it: `LpState`.
@@ -281,6 +283,9 @@ pub fn checks(columns: usize, low_shared: u32) -> String {
         ("SCAN_BLOCK", u64::from(tuning::SCAN_BLOCK)),
         ("SHARED", u64::from(tuning::SHARED)),
         ("PIECE", tuning::PIECE),
+        ("PIECE_SLOTS", tuning::PIECE_SLOTS),
+        ("SLICES", tuning::SLICES),
+        ("SLICE_SHARED", u64::from(tuning::SLICE_SHARED)),
         ("HUB", tuning::HUB),
         ("VERTEX_BLOCK", tuning::VERTEX_BLOCK),
         ("PART", counters::PART as u64),

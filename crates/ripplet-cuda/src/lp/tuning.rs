@@ -12,6 +12,11 @@ pub const MOST: [u64; 10] = [4, 8, 16, 32, 64, 128, 256, 512, 1024, 4096];
 /// Arcs of a piece of a large vertex: 16 votes a thread of a block of 256, and a table of 2 slots an
 /// arc in shared memory.
 pub const PIECE: u64 = 4096;
+/// Slots of a table in global memory for each piece of its vertex: twice its arcs, so that probes are short.
+pub const PIECE_SLOTS: u64 = 2 * PIECE;
+/// Slices of a piece, of which a block of `by_grid.cuh` takes one at a time, and its bytes of shared memory.
+pub const SLICES: u64 = 4;
+pub const SLICE_SHARED: u32 = 256 + 2 * 1024 * 12;
 /// Vertices of more arcs have their pieces listed, for pulling. A lane that reads such a list alone
 /// holds up its warp (`6-bytes` and `7-sharing` in `bench/runs/2026-11-21-h200`: before and after).
 pub const HUB: u64 = 512;
@@ -60,15 +65,16 @@ pub enum Counting {
 /// Tuning of a run. It changes the speed, and no result of a deterministic schedule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tuning {
-    /// Largest degree that is scanned by one block: 2^14, whose labels fill two thirds of the table
-    /// of 24,000 slots in 200 KiB.
+    /// Largest degree that is scanned by one block: 12,288, whose labels fill three quarters of the table
+    /// of 16,384 slots in 136 KiB.
     pub scan_most: u32,
-    /// Limit in bytes of shared memory of such a block; less if the device has less. 200 KiB, as an
-    /// H100 has 227 KiB a block.
+    /// Limit in bytes of shared memory of such a block; less if the device has less. 136 KiB leave an H100 room for a
+    /// block of 56 KiB beside it. 72 to 200 KiB and degrees of 4096 to 16,384 are in
+    /// `bench/runs/2026-11-28-h200/hubs-beside.txt`.
     pub scan_shared: u32,
     /// Slots of all tables in global memory that exist at once; more if one vertex alone needs
     /// more. 2^24: 256 MiB.
-    pub region: u64,
+    pub table_slots: u64,
     /// Pull threshold: inactive vertices look for changed neighbours if more than one arc in
     /// `pull_threshold` belongs to a vertex that changed. Otherwise changed vertices activate their
     /// neighbours. 0: never pull. 3 is the fastest on `road` 24 and within 4 % of the fastest on
@@ -142,9 +148,9 @@ impl Tuning {
 impl Default for Tuning {
     fn default() -> Self {
         Tuning {
-            scan_most: 1 << 14,
-            scan_shared: 200 << 10,
-            region: 1 << 24,
+            scan_most: 12_288,
+            scan_shared: 136 << 10,
+            table_slots: 1 << 24,
             pull_threshold: 3,
             async_rounds: 6,
             async_single_phase: 1 << 22,

@@ -7,8 +7,7 @@ use ripplet_gpu::{Device, DeviceError};
 pub fn choose<D: Device>(run: &DeviceRun<'_, D>) -> Result<(), DeviceError> {
     let step = run.step();
     run.launches.compact(&step)?;
-    run.launches.choose(&step)?;
-    run.launches.choose_by_grid(&step)?;
+    run.launches.choose_all(&step)?;
     run.launches.commit(&step)
 }
 
