@@ -15,11 +15,13 @@ cargo xtask test [PACKAGE…]                runs all tests, two binaries side b
 cargo xtask features [--quick]             checks that the library and the command build with each pair
                                            of their features; with --quick, with the fewest
 cargo xtask soak [--cases N] [--seconds N] [PART…]
-                                           the weekly run, all or some of its parts: deny, features,
-                                           fuzz (N seconds a target, default 60), networkx (NetworkX's
-                                           own tests with ripplet), miri, properties (property tests
-                                           with N cases each, default 1000), python (the package's
-                                           tests, N cases of each that has random input), and site
+                                           the weekly run, all or some of its parts: conformance (the CPU
+                                           engine on many random graphs), deny, emulator (the GPU engine
+                                           with more combinations), faults (every call of small runs
+                                           fails), features, fuzz (N seconds a target, default 60),
+                                           networkx (NetworkX's own tests with ripplet), miri, properties
+                                           (property tests with N cases each, default 1000), python (the
+                                           package's tests, N cases of each that has random input), site
 cargo xtask site                           builds the documentation site in target/site: the guides, the
                                            notebooks and the reference of the Python package; needs
                                            `pip install -r docs/site/requirements.txt`

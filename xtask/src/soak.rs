@@ -78,6 +78,8 @@ fn parts(cases: u64, seconds: u64) -> Vec<Part> {
     let part = |name, needs, work: Box<dyn Fn() -> Result<(), String>>| Part { name, work, needs };
     vec![
         part("deny", "cargo install --locked cargo-deny, and a network", Box::new(deny)),
+        part("conformance", "", Box::new(conformance)),
+        part("emulator", "a C++ compiler", Box::new(emulator)),
         part("faults", "a C compiler", Box::new(faults)),
         part("features", "", Box::new(|| features::features(&[]))),
         part(
@@ -122,11 +124,26 @@ pub fn deny() -> Result<(), String> {
     run(Command::new("cargo").args(["deny", "check"]))
 }
 
-/// Lets every call of small runs of the command fail in its turn.
+/// Lets every call of small runs of the command fail in its turn, and refuses them memory with every kind of file.
 fn faults() -> Result<(), String> {
     let mut cargo = Command::new("cargo");
-    cargo.args(["test", "--package", "ripplet-cli", "--test", "suite", "injected", "--"]);
-    run(cargo.arg("--include-ignored").env("RIPPLET_EVERY_CALL", "1"))
+    cargo.args(["test", "--package", "ripplet-cli", "--test", "suite", "--"]);
+    cargo.args(["injected", "memory::refused", "--include-ignored"]);
+    run(cargo.env("RIPPLET_EVERY_CALL", "1"))
+}
+
+/// Runs the CPU engine and the oracle on many random graphs.
+fn conformance() -> Result<(), String> {
+    let mut cargo = Command::new("cargo");
+    cargo.args(["test", "--package", "ripplet-lp", "--test", "suite", "any_graph"]);
+    run(cargo.env("PROPTEST_CASES", "200"))
+}
+
+/// Runs the GPU engine on the emulator with more combinations of graphs, programs, schedules and machines.
+fn emulator() -> Result<(), String> {
+    let mut cargo = Command::new("cargo");
+    cargo.args(["test", "--package", "ripplet-cuda", "--test", "suite"]);
+    run(cargo.env("RIPPLET_EVERY_COMBINATION", "1"))
 }
 
 /// Runs unit tests of `unsafe` code under Miri, with few cases of each property.

@@ -276,8 +276,10 @@ fn check(machines: &[Machine], edges: &Edges, initial: Option<&[u32]>, rules: Ru
         return;
     }
     settings.keep_disconnected = false;
-    let (last, graph) = machines.iter().zip(&graphs).next().expect("a machine");
-    let found = run(&last.executor, graph.view(), rules, &settings);
+    let mut takers =
+        machines.iter().zip(&graphs).filter(|(machine, _)| machine.takes(edges, rules));
+    let (machine, graph) = takers.next().expect("a machine");
+    let found = run(&machine.executor, graph.view(), rules, &settings);
     assert_eq!(found.labels, split, "{rules:?}");
 }
 

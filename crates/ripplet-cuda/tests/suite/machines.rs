@@ -15,8 +15,16 @@ pub struct Machine {
     pub name: String,
     pub executor: On,
     pub storage: Storage,
-    /// Whether it runs only some programs and counters, as it differs from others in few places.
-    pub is_sampled: bool,
+    pub part: Part,
+}
+
+/// Which combinations a machine runs on the emulator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// All; of few ([`takes_many`]), those of one half ([`half_of`]).
+    Half(u64),
+    /// Some programs and counters, as the machine differs from others in few places.
+    Sampled,
 }
 
 /// An executor on one kind of device.
@@ -64,6 +72,13 @@ pub fn is_thorough() -> bool {
     std::env::var_os("RIPPLET_GPU").is_some_and(|value| value != "sampled")
 }
 
+/// Whether as many combinations are run as the emulator can in ten minutes, or all: on a GPU, and if
+/// `RIPPLET_EVERY_COMBINATION` is set, as in the weekly run. For every change, each kind of graph, program, schedule and
+/// machine is in some.
+pub fn takes_many() -> bool {
+    on_gpu() || std::env::var_os("RIPPLET_EVERY_COMBINATION").is_some()
+}
+
 /// The first GPU with this tuning; its executor keeps loaded kernels.
 pub fn gpu(tuning: Tuning) -> &'static DeviceExecutor<CudaDevice> {
     static ALL: Mutex<Vec<(Tuning, &DeviceExecutor<CudaDevice>)>> = Mutex::new(Vec::new());
@@ -104,21 +119,21 @@ fn several(streamed_from: Option<u32>, storage: Storage) -> Machine {
         }
     };
     let name = format!("on several devices, {tuning:?}, {storage:?} lists");
-    Machine { name, executor, storage, is_sampled: true }
+    Machine { name, executor, storage, part: Part::Sampled }
 }
 
 /// An executor with this tuning; on the emulator, `order` sets the order of threads.
 pub fn machine(order: u64, tuning: Tuning) -> Machine {
     if on_gpu() {
         let (name, executor) = (format!("on a GPU, {tuning:?}"), On::Gpu(gpu(tuning)));
-        return Machine { name, executor, storage: Storage::Plain, is_sampled: false };
+        return Machine { name, executor, storage: Storage::Plain, part: Part::Half(order) };
     }
     // The fewest blocks that wait for one another, and the fewest with one that is neither first
     // nor last.
     let device = EmulatedDevice::with_order(order).with_resident_blocks(2 + (order % 2) as u32);
     let executor = On::Emulator(DeviceExecutor::new(device).with_tuning(tuning));
     let name = format!("on the emulator in order {order}, {tuning:?}");
-    Machine { name, executor, storage: Storage::Plain, is_sampled: false }
+    Machine { name, executor, storage: Storage::Plain, part: Part::Half(order) }
 }
 
 /// Two orders on the emulator. On a GPU, the default, and all vertices counted as large.
@@ -127,14 +142,14 @@ pub fn machines() -> Vec<Machine> {
     let mut all: Vec<_> = orders.map(|order| machine(order, Tuning::default())).collect();
     let compressed = machine(1, Tuning::default());
     let name = format!("{}, compressed lists", compressed.name);
-    all.push(Machine { name, storage: Storage::Compressed, is_sampled: true, ..compressed });
+    all.push(Machine { name, storage: Storage::Compressed, part: Part::Sampled, ..compressed });
     for (storage, supply) in
         [(Storage::Plain, Supply::Pinned), (Storage::Compressed, Supply::Staged)]
     {
         let streamed = Tuning { streamed_from: Some(40), supply, ..Tuning::default() };
         let Machine { name, executor, .. } = machine(1, streamed);
         let name = format!("{name}, {storage:?} lists");
-        all.push(Machine { name, executor, storage, is_sampled: true });
+        all.push(Machine { name, executor, storage, part: Part::Sampled });
     }
     all.push(several(None, Storage::Plain));
     all.push(several(Some(40), Storage::Compressed));
@@ -162,8 +177,11 @@ impl Machine {
     /// on the counter.
     pub fn takes(&self, edges: &Edges, rules: Rules) -> bool {
         let is_shared = matches!(self.executor, On::Emulators(_) | On::Gpus(_));
-        if !self.is_sampled || is_thorough() {
+        if is_thorough() {
             return true;
+        }
+        if let Part::Half(half) = self.part {
+            return takes_many() || half == half_of(edges, rules);
         }
         let Rules { variant, counting, phases, .. } = rules;
         let is_extreme = edges.directed == edges.weights.is_some();
@@ -180,7 +198,7 @@ impl Machine {
         }
         match variant {
             Variant::Lpa { guard: 65536 } => match counting {
-                oracle::Counting::Exact => phases == 5,
+                oracle::Counting::Exact => phases == 5 && (is_extreme || takes_many()),
                 oracle::Counting::Sketch { slots, twice, drawn, .. } => {
                     is_extreme && slots == Some(8) && twice && drawn
                 }
@@ -190,6 +208,22 @@ impl Machine {
             _ => false,
         }
     }
+}
+
+/// The half of the combinations that these belong to. Two machines have one each, as they differ in little: the order of
+/// threads, and whether graphs have many shards.
+fn half_of(edges: &Edges, rules: Rules) -> u64 {
+    let of_program = match rules.variant {
+        Variant::Lpa { guard } => guard == 0,
+        Variant::Cdlp | Variant::Llp { .. } => true,
+        Variant::Probe { activation, .. } => activation == Activation::Change,
+        Variant::Slpa { .. } | Variant::Seeded { .. } | Variant::Suspicion { .. } => false,
+    };
+    let of_counter = match rules.counting {
+        oracle::Counting::Exact => false,
+        oracle::Counting::Sketch { slots, .. } => matches!(slots, Some(1 | 32)),
+    };
+    u64::from(of_program ^ of_counter ^ edges.directed)
 }
 
 /// Whether these rules are run on this graph here.

@@ -75,7 +75,7 @@ pub const STRIDE: usize = 1;
 pub const ROUNDS: u32 = 12;
 
 /// Number of random graphs per program, by default.
-pub const CASES: u32 = 16;
+pub const CASES: u32 = 8;
 
 /// Returns whether these rules run on this graph here: all do.
 pub fn takes(_: &Edges, _: Rules) -> bool {
