@@ -11,7 +11,7 @@ use ripplet_analytics::PathAnalysis;
 use ripplet_analytics::closeness::Closeness;
 use ripplet_analytics::lcc::{Definition, Lcc};
 use ripplet_cuda::lcc;
-use ripplet_cuda::lp::{Kernels, Resident, source};
+use ripplet_cuda::lp::{Compiled, Kernels, Resident, source};
 use ripplet_cuda::swarm;
 use ripplet_graph::compressed::CompressedGraph;
 use ripplet_graph::{Direction, EdgeTable, GraphBuilder, GraphView, VertexIds};
@@ -71,7 +71,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         "ranked" => Kernels::Ranked,
         _ => Kernels::Measured,
     };
-    let these = (kernels, resident);
+    let these = Compiled { kernels, resident, has_large: true };
     match argument(0, "lpa") {
         "cdlp" => print(graph, &Cdlp, &settings, these),
         "llp" => print(graph, &Llp::new(Gamma::ONE), &settings, these),
@@ -85,8 +85,8 @@ fn print<P: Hints>(
     graph: GraphView<'_>,
     program: &P,
     settings: &Settings,
-    (kernels, resident): (Kernels, Resident),
+    compiled: Compiled,
 ) -> Result<(), Box<dyn Error>> {
-    println!("{}", source(graph, &ProgramInfo::of(program), settings, kernels, resident)?.text);
+    println!("{}", source(graph, &ProgramInfo::of(program), settings, compiled)?.text);
     Ok(())
 }

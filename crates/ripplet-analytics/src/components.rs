@@ -34,7 +34,7 @@ use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// Vertices of a task.
-const VERTICES_PER_TASK: u32 = 1 << 12;
+const VERTICES_PER_TASK: usize = 1 << 12;
 
 /// The components of a graph.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -143,18 +143,15 @@ impl Trees<'_> {
         out: L,
         observer: &dyn Observer,
     ) -> Result<(), AnalysisError> {
-        let vertices = out.vertices() as u32;
-        let count = vertices.div_ceil(VERTICES_PER_TASK) as usize;
-        let of_task = |task: usize| {
-            let first = task as u32 * VERTICES_PER_TASK;
-            first..vertices.min(first.saturating_add(VERTICES_PER_TASK))
-        };
-        tasks::try_for_each(count, &|task| {
+        let vertices = out.vertices();
+        tasks::try_for_each_range(vertices, VERTICES_PER_TASK, &|range| {
             go_on(observer)?;
-            self.connect(out, of_task(task));
+            self.connect(out, range.start as u32..range.end as u32);
             Ok::<_, AnalysisError>(())
         })?;
-        tasks::for_each(count, &|task| of_task(task).for_each(|vertex| self.shorten(vertex)));
+        tasks::for_each_range(vertices, VERTICES_PER_TASK, &|range| {
+            range.for_each(|vertex| self.shorten(vertex as u32));
+        });
         Ok(())
     }
 

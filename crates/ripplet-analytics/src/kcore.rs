@@ -47,6 +47,7 @@ use ripplet_graph::storage::NeighborLists;
 use ripplet_graph::{
     Direction, GraphView, Observer, OutOfMemory, VertexId, as_atomic, memory, tasks,
 };
+use std::ops::Range;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -235,11 +236,6 @@ fn keep_above(degrees: &[AtomicU32], k: u32, vertices: &mut [VertexId], task: us
     end
 }
 
-/// Returns the chunk at a place, of chunks of `size` items.
-fn chunk<T>(items: &[T], at: usize, size: usize) -> &[T] {
-    &items[at * size..items.len().min((at + 1) * size)]
-}
-
 /// The arcs that count for degrees.
 #[derive(Clone, Copy)]
 struct Arcs<L> {
@@ -285,11 +281,9 @@ struct Round<'a, L> {
 impl<L: NeighborLists> Round<'_, L> {
     /// Appends the vertices of degree k.
     fn begin(&self, vertices: &[VertexId], task: usize) {
-        let task = task.min(vertices.len()).max(1);
-        tasks::for_each(vertices.len().div_ceil(task), &|at| {
-            let vertices = chunk(vertices, at, task);
+        tasks::for_each_range(vertices.len(), task, &|range| {
             let mut found = Buffer::new(&self.order);
-            for &vertex in vertices {
+            for &vertex in &vertices[range] {
                 if self.degrees[vertex as usize].load(Relaxed) == self.k {
                     found.push(vertex);
                 }
@@ -308,9 +302,8 @@ impl<L: NeighborLists> Round<'_, L> {
             go_on(observer)?;
             if shared && end - begin >= WORTH_SHARING {
                 let vertices = &self.order.places[begin..end];
-                tasks::for_each(vertices.len().div_ceil(REMOVED_PER_TASK), &|at| {
-                    self.lower(chunk(vertices, at, REMOVED_PER_TASK));
-                });
+                let lower = |range: Range<usize>| self.lower(&vertices[range]);
+                tasks::for_each_range(vertices.len(), REMOVED_PER_TASK, &lower);
             } else {
                 self.lower(&self.order.places[begin..end]);
             }

@@ -66,7 +66,7 @@ RIPPLET_FN void grid_barrier(Barrier* barrier) {
 }
 
 // Adds 1 to a counter when all threads of the block have arrived, and returns the sum to all of them, by 4 bytes of
-// shared memory. Writes before it are visible to those who find a larger sum, here or by `wait_until`.
+// shared memory. Writes before it are visible to those who find this sum or a larger one, here or by `wait_until`.
 RIPPLET_FN u32 count_up(u32* counter, unsigned char* memory) {
     __threadfence();
     __syncthreads();

@@ -5,6 +5,7 @@
 //! beside a task of hundreds of vertices.
 
 use rayon::prelude::*;
+use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 /// Performs the tasks `0..count` on all threads of rayon's current pool.
@@ -45,6 +46,39 @@ pub fn try_for_each<E: Send>(
     task: &(dyn Fn(usize) -> Result<(), E> + Sync),
 ) -> Result<(), E> {
     (0..count).into_par_iter().with_max_len(1).try_for_each(task)
+}
+
+/// Returns the range at a place, of those of `size` numbers that the numbers below `count` are divided into; the last one
+/// may be shorter.
+///
+/// # Examples
+/// ```
+/// use ripplet_graph::tasks::range_at;
+///
+/// assert_eq!([range_at(0, 4, 6), range_at(1, 4, 6), range_at(2, 4, 6)], [0..4, 4..6, 6..6]);
+/// ```
+pub fn range_at(place: usize, size: usize, count: usize) -> Range<usize> {
+    let first = place.saturating_mul(size).min(count);
+    first..first.saturating_add(size).min(count)
+}
+
+/// Performs a task on each range of `size` numbers below `count` ([`range_at`]), on all threads of rayon's current pool.
+pub fn for_each_range(count: usize, size: usize, task: &(dyn Fn(Range<usize>) + Sync)) {
+    let size = size.max(1);
+    for_each(count.div_ceil(size), &|place| task(range_at(place, size, count)));
+}
+
+/// Performs a task on each range of `size` numbers below `count` ([`range_at`]), as [`try_for_each`] does.
+///
+/// # Errors
+/// One of the errors of the tasks.
+pub fn try_for_each_range<E: Send>(
+    count: usize,
+    size: usize,
+    task: &(dyn Fn(Range<usize>) -> Result<(), E> + Sync),
+) -> Result<(), E> {
+    let size = size.max(1);
+    try_for_each(count.div_ceil(size), &|place| task(range_at(place, size, count)))
 }
 
 /// A task on a chunk of an array: receives the place of the chunk's first item, and the chunk.
@@ -124,9 +158,28 @@ mod tests {
     }
 
     #[test]
+    fn ranges_cover_every_number_once() {
+        for (count, size) in [(0, 3), (7, 3), (9, 3), (2, 3), (5, 0), (3, usize::MAX)] {
+            let times: Vec<AtomicUsize> = (0..count).map(|_| AtomicUsize::new(0)).collect();
+            let note = |range: Range<usize>| {
+                assert!((1..=size.max(1)).contains(&range.len()));
+                range.for_each(|at| _ = times[at].fetch_add(1, Relaxed));
+            };
+            for_each_range(count, size, &note);
+            try_for_each_range(count, size, &|range| {
+                note(range);
+                Ok::<_, ()>(())
+            })
+            .unwrap();
+            assert!(times.iter().all(|times| times.load(Relaxed) == 2), "{count} by {size}");
+        }
+    }
+
+    #[test]
     fn an_error_of_a_task_is_returned() {
         let fail = |at: usize| if at == 5 { Err(at) } else { Ok(()) };
         assert_eq!(try_for_each(8, &fail), Err(5));
+        assert_eq!(try_for_each_range(8, 1, &|range| fail(range.start)), Err(5));
         assert_eq!(try_for_each_chunk(&mut [0; 8], 1, &|at, _: &mut [i32]| fail(at)), Err(5));
     }
 

@@ -16,6 +16,7 @@
 //! The leader never waits for a helper to come, only for parts that one has claimed. So a crew makes
 //! progress while the pool's other threads are busy elsewhere, for instance with crews of their own.
 
+use ripplet_graph::tasks::range_at;
 use std::any::Any;
 use std::hint::spin_loop;
 use std::ops::Range;
@@ -178,8 +179,7 @@ impl Crew {
     }
 
     fn perform_ranges(&self, count: usize, grain: usize, work: &(dyn Fn(Range<usize>) + Sync)) {
-        let range = |part: usize| part * grain..((part + 1) * grain).min(count);
-        self.run(count.div_ceil(grain), |part| work(range(part)));
+        self.run(count.div_ceil(grain), |part| work(range_at(part, grain, count)));
     }
 
     /// Joins what `work` returns for ranges of `grain` numbers below `count`; `join` must be

@@ -233,7 +233,7 @@ RIPPLET_FN void activate_neighbors(const Run& run, Phase phase) {
         tallies->lower[other][threadIdx.x] = 0;
         tallies->work_counters.taken[threadIdx.x] = 0;
         tallies->work_counters.scans = 0;
-        tallies->work_counters.steps = 0;
+        tallies->work_counters.items = 0;
         tallies->pieces[other] = 0;
         tallies->open[other] = 0;
         tallies->settled[other] = 0;

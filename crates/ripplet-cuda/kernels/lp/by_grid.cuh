@@ -1,19 +1,19 @@
 // Large vertices that `by_large_block.cuh` left open, because every label must be counted (kernel
-// `ripplet_choose_by_grid`). Many blocks share a vertex, so that none holds up the round. Blocks take items: a step of
-// a slice, a quarter of a piece.
+// `ripplet_choose_by_grid`). Many blocks share a vertex, so that none holds up the round. A slice is a quarter of a
+// piece; blocks take items, each a step of a slice:
 //
 //     count     counts 1024 arcs in shared memory, adds the sums to the vertex's table in global memory
 //     judge     judges a part of that table, stores its best label, clears the part
 //     carry     finds the largest carry, if the program has one
-//     the block that ends the last item of a vertex takes the best of the parts, and ends the update
+//     the block that ends a vertex's items, whichever comes last, takes the best of the parts and ends the update
 //
 //     open pieces   | a.0 | a.1 | b.0 | b.1 | b.2 |  -  |  c.0 | c.1 | c.2 | c.3 |      `leave_open` lists them
 //     batches       |              batch 0              |         batch 1         |      `room` pieces each; a vertex
 //                                                                                        is within one batch
-//     items         count a.0 ... b.2 -   judge a.0 ... b.2 -   count c.0 ... c.3   judge c.0 ... c.3
+//     items         count a.0 ... b.2 -   judge a.0 ... b.2 -   count c.0 ... c.3   judge c.0 ... c.3     four slices each
 //
-// The step of a slice waits until all slices of its vertex have had the step before, and a batch waits for the batch
-// before, whose room it takes. An item thus waits for none but earlier items, and those are taken by blocks that run
+// The step of a slice waits until all slices of its vertex have had the step before, and a batch waits for all batches
+// before, as it takes their room. An item thus waits for none but earlier items, and those are taken by blocks that run
 // or have ended. So the launch needs no barrier of the grid, however few of its blocks run at a time, and it can run
 // beside the launches that choose for other vertices.
 //
@@ -38,12 +38,12 @@ struct Item {
     u32 step, batch, place, slice;
 
     // Item `number` of a list of `open` pieces, of which `room` are in a batch.
-    RIPPLET_FN static Item of(u32 number, u32 open, u32 room) {
-        const u32 of_batch = STEPS * room * SLICES;
-        const u32 batch = number / of_batch, behind = number % of_batch;
-        const u32 of_step = min(room, open - batch * room) * SLICES;
-        const u32 slice = behind % of_step;
-        return Item{behind / of_step, batch, batch * room + slice / SLICES, slice % SLICES};
+    RIPPLET_FN static Item of(u64 number, u32 open, u32 room) {
+        const u64 of_batch = (u64)STEPS * SLICES * room;
+        const u32 batch = (u32)(number / of_batch);
+        const u64 behind = number % of_batch, of_step = (u64)SLICES * min(room, open - batch * room);
+        const u64 slice = behind % of_step;
+        return Item{(u32)(behind / of_step), batch, batch * room + (u32)(slice / SLICES), (u32)(slice % SLICES)};
     }
 };
 
@@ -141,7 +141,8 @@ RIPPLET_FN void carry_slice(const Chooser& v, Large& large, u32 slice) {
     // Each warp recomputes the winner; a broadcast would need one more step.
     const Verdict verdict = verdict_on(v, large);
     const Place place = place_of(v.run->state, v.id);
-    const u32 degree = place.degree(), first = min(slice * SLICE, degree), end = min(first + SLICE, degree);
+    const u32 degree = place.degree(), first = min(slice * SLICE, degree);
+    const u32 end = first + min(degree - first, SLICE);
     u32 carried = carried_by(v, place, verdict.best, first, end, threadIdx.x, BLOCK);
     carried = warp_max(carried);
     if (lane_id() == 0 && carried > 0) atomicMax(&large.carried, carried);
@@ -161,11 +162,12 @@ RIPPLET_FN void choose_by_grid(const Run& run, Phase phase) {
     const Team team = {shared_memory()};
     u32* const settled = &state.tallies->settled[phase.parity];
     ThreadCounters counters = {0, 0, 0};
-    for (u32 number; (number = take(&work_counters(state, phase).steps, team.memory)) < STEPS * SLICES * open;) {
+    const u64 items = (u64)STEPS * SLICES * open;
+    for (u64 number; (number = take(&work_counters(state, phase).items, team.memory)) < items;) {
         const Item item = Item::of(number, open, room);
         const Piece piece = state.large.open_pieces[item.place];
         Large& large = state.large.records[piece.owner];
-        // A vertex of a part before is settled.
+        // In an earlier part of the phase, its vertex was settled.
         if (!is_launched(phase, large.vertex)) continue;
         if (item.batch > 0) wait_until(settled, item.batch * room);
         if (piece.index == NO_PIECE) {

@@ -40,7 +40,7 @@ RIPPLET_FN void begin_part(const Run& run, Phase phase) {
     part.pieces = tallies->pieces[phase.parity];
     part.work_counters.taken[LARGE] = before ? before->pieces : 0;
     part.work_counters.scans = before ? before->until[LARGE] : 0;
-    part.work_counters.steps = 0;
+    part.work_counters.items = 0;
 }
 
 // An array's place in units of 16 bytes; its first unit may begin before it.

@@ -87,8 +87,9 @@ RIPPLET_KERNEL(ripplet_find_staged, FoundStaged, found, 256, 4) { ripplet::find_
 RIPPLET_KERNEL(ripplet_pull, Step, step, 256, 6) { ripplet::pull(step.run, step.phase); }
 #endif
 RIPPLET_KERNEL(ripplet_choose_by_thread, Step, step, 256, 5) { ripplet::choose_by_threads(step.run, step.phase); }
-RIPPLET_KERNEL(ripplet_sum_pieces, Step, step, 256, 3) { ripplet::sum_pieces(step.run, step.phase); }
 RIPPLET_KERNEL(ripplet_choose, Step, step, 256, 3) { ripplet::choose(step.run, step.phase); }
+#if RIPPLET_LARGE
+RIPPLET_KERNEL(ripplet_sum_pieces, Step, step, 256, 3) { ripplet::sum_pieces(step.run, step.phase); }
 RIPPLET_KERNEL(ripplet_choose_by_block, Step, step, 1024, 1) {
     ripplet::choose_by_large_blocks(step.run, step.phase);
 }
@@ -99,6 +100,7 @@ RIPPLET_KERNEL(ripplet_choose_by_grid, Step, step, 256, ripplet::SKETCH_SLOTS > 
     else
         ripplet::choose_by_grid(step.run, step.phase);
 }
+#endif
 RIPPLET_KERNEL(ripplet_commit, Step, step, 256, 6) {
     if constexpr (!ripplet::IN_PLACE) ripplet::commit(step.run, step.phase);
 }

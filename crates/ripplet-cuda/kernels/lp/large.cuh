@@ -29,8 +29,8 @@ RIPPLET_FN void list_large(const LpState& state, Phase phase, u32 v, u32 degree)
 }
 
 // Lists the pieces of a vertex whose labels must all be counted, for `by_grid.cuh`: within one batch, as their tables
-// exist at the same time. What is left of the batch before is filled with `NO_PIECE`. A block calls it, with 8 bytes of
-// `memory`.
+// exist at the same time. What is left of the batch before is filled with `NO_PIECE`s of this vertex, so that they
+// belong to its part of a phase. A block calls it, with 8 bytes of `memory`.
 RIPPLET_FN void leave_open(const LpState& state, Phase phase, u32 number, unsigned char* memory) {
     Large& large = state.large.records[number];
     const u32 room = state.large.room;

@@ -39,7 +39,7 @@ constexpr u32 BLOCK = 256, SCAN_BLOCK = 1024;
 constexpr u32 UP_TO_4 = 0, UP_TO_8 = 1, UP_TO_16 = 2, UP_TO_32 = 3, UP_TO_1024 = 8;
 constexpr u32 UP_TO_4096 = 9, LARGE = 10, CLASSES = 11;
 
-// Arcs in a piece, the part of a large vertex that one block takes; and the degree above which a vertex has
+// Arcs in a piece, the part of a large vertex that one block reads; and the degree above which a vertex has
 // its pieces listed for pulling.
 constexpr u32 PIECE = 4096, HUB = 512;
 // Slots of a table in global memory for each piece of its vertex. And the index of a `Piece` without arcs, which only
@@ -62,10 +62,11 @@ struct Piece {
     u32 owner, index;
 };
 
-// Work counters: members taken so far by class, pieces for `LARGE`, scans of large vertices, and steps of their open
-// pieces.
+// Work counters: members taken so far by class, pieces for `LARGE`; scans of large vertices; and items of open ones
+// (`by_grid.cuh`).
 struct WorkCounters {
-    u32 taken[CLASSES], scans, steps;
+    u32 taken[CLASSES], scans;
+    u64 items;
 };
 
 // A part of a phase of a streamed graph: the numbers of members and of pieces in it and in all parts before,
@@ -132,15 +133,15 @@ struct Tallies {
     // By parity of the phase: arcs of the changed vertices that activate their neighbours.
     u64 activating_arcs[2];
     u32 most_total;
+    // The number of the last phase after which vertices pulled. Their `last_activated` stamps are then out of
+    // date.
+    u32 last_pull;
     // By parity of the phase and by class: the number of members, and that of all lower classes.
     u32 members[2][CLASSES], lower[2][CLASSES];
     // By parity: pieces of the large vertices; entries of the list of open pieces; and how many of these entries the
     // grid-mapped kernel is done with.
     u32 pieces[2], open[2], settled[2];
     WorkCounters work_counters;
-    // The number of the last phase after which vertices pulled. Their `last_activated` stamps are then out of
-    // date.
-    u32 last_pull, padding;
     // Words fetched from the host's memory, and words of lists that found no room in the staging area.
     u64 fetched, unstaged;
     Barrier barrier;
@@ -157,8 +158,8 @@ struct Outcome {
 struct Large {
     u64 own, total_votes;
     u32 vertex, first_piece, pieces, slots, carried, nan;
-    // Of a vertex that is left open: the place of its first piece in the list, and the steps of its pieces that are
-    // done.
+    // Of a vertex that is left open: the place of its first piece in the list, and the items that are done: steps of
+    // its slices.
     u32 place, done;
     Outcome outcome;
 };
@@ -232,7 +233,7 @@ struct MemberLists {
 struct LargeVertices {
     Large* records;
     Piece* pieces;
-    // Pieces of the vertices whose labels must all be counted (`leave_open`).
+    // Pieces of the vertices whose labels must all be counted, and `NO_PIECE`s between batches (`leave_open`).
     Piece* open_pieces;
     // By slice of a piece (`by_grid.cuh`), the best label of its part of the table: a `Best`.
     Best* found;

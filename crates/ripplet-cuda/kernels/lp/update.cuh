@@ -29,17 +29,17 @@ struct ThreadCounters {
 };
 
 // Takes the next `together` items of a list (dynamic load balancing). For a warp; the second overload takes
-// one item for a block, and uses 4 bytes of `memory`.
+// one item for a block, and uses as many bytes of `memory` as the counter has.
 RIPPLET_FN u32 take(u32* taken, u32 together) {
     u32 first = 0;
     if (lane_id() == 0) first = atomicAdd(taken, together);
     return __shfl_sync(ALL_LANES, first, 0);
 }
-RIPPLET_FN u32 take(u32* taken, unsigned char* memory) {
+template <class T> RIPPLET_FN T take(T* taken, unsigned char* memory) {
     __syncthreads();
-    if (threadIdx.x == 0) *(u32*)memory = atomicAdd(taken, 1u);
+    if (threadIdx.x == 0) *(T*)memory = atomicAdd(taken, (T)1);
     __syncthreads();
-    const u32 item = *(u32*)memory;
+    const T item = *(T*)memory;
     __syncthreads();
     return item;
 }

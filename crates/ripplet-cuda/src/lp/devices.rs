@@ -9,7 +9,7 @@ use super::rank::DeviceRank;
 use super::rank_rounds::RankRounds;
 use super::ranks::MOST_RANKS;
 use super::shares;
-use super::source::{Kernels, Resident, source};
+use super::source::{Compiled, Kernels, Resident, source};
 use super::task::Task;
 use super::totals::Volumes;
 use super::tuning::Tuning;
@@ -195,7 +195,8 @@ impl<D: Peer> DevicesExecutor<D> {
         let kernels = if self.devices.len() > 1 { Kernels::Ranked } else { Kernels::Work };
         let layouts = self.layouts(task);
         let resident = layouts.first().map_or(Resident::Whole, Layout::resident);
-        let source = source(graph, program, settings, kernels, resident)?;
+        let has_large = layouts.iter().any(|layout| !layout.large.is_empty());
+        let source = source(graph, program, settings, Compiled { kernels, resident, has_large })?;
         let plans: Vec<Plan> = layouts.iter().map(|layout| layout.plan.clone()).collect();
         self.check_memory(&plans)?;
         let planned = plans.iter().map(Plan::algorithm_host).max().unwrap_or(0);

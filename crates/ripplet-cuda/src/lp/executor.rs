@@ -118,7 +118,7 @@ impl<D: Device> DeviceExecutor<D> {
     ) -> Result<Outcome, RunError> {
         check(graph, program, settings)?;
         let layout = self.layout(graph, program, settings);
-        let source = source(graph, program, settings, Kernels::Work, layout.resident())?;
+        let source = source(graph, program, settings, layout.compiled(Kernels::Work))?;
         self.check_memory(&layout.plan)?;
         observer.on_stage("compiling the kernels");
         let start = Instant::now();

@@ -51,8 +51,8 @@ pub(super) struct Launches<'a, D: Device> {
     /// Whether `choose` and `by_thread` run concurrently, so that one begins where the other's last
     /// blocks leave room.
     concurrent: bool,
-    /// Whether large vertices are counted concurrently with all others. `large-beside.txt` in
-    /// `bench/runs/2026-11-27-4-h200` has the gain.
+    /// Whether large vertices are counted concurrently with all others. `hubs-beside.txt` in
+    /// `bench/runs/2026-11-28-h200` has the gain.
     concurrent_large: bool,
     activate: Launch,
     /// `None` on a single device.
@@ -214,17 +214,17 @@ impl<'a, D: Device> Launches<'a, D> {
             self.choose(step)?;
             return self.choose_by_grid(step);
         }
-        // First, so that the blocks of large vertices, which take most of a multiprocessor each, begin before blocks
-        // of the others take all room until the end.
-        self.launch_if(self.sum_pieces.as_ref(), &step.0)?;
         // A cooperative launch would wait until all of its blocks fit beside the others.
-        let is_last_beside = self.by_grid.filter(|launch| !launch.cooperative);
-        let large = of(&[self.by_large_block, is_last_beside], step);
+        let by_grid = self.by_grid.filter(|launch| !launch.cooperative);
+        // The blocks of large vertices, which take most of a multiprocessor each, must begin before blocks of `choose`
+        // take all room until the end. So the sums come before all.
+        self.launch_if(self.sum_pieces.as_ref(), &step.0)?;
+        let large = of(&[self.by_large_block, by_grid], step);
         let others = of(&[self.choose, self.by_thread], step);
         let chains: Vec<_> = std::iter::once(&*large).chain(self.chains(&others)).collect();
         // SAFETY: as of `launch`. The chains write members of different classes.
         unsafe { self.device.launch_chains(self.module, &chains) }?;
-        if is_last_beside.is_some() { Ok(()) } else { self.choose_by_grid(step) }
+        if by_grid.is_some() { Ok(()) } else { self.choose_by_grid(step) }
     }
 
     /// Launches 2 to 4: members choose labels, except those that launch 4 leaves to launch 5.

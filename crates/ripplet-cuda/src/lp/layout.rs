@@ -5,7 +5,7 @@ use super::columns::ColumnPlaces;
 use super::frontier::FrontierPlaces;
 use super::members::{Choices, LargePlaces, MemberPlaces};
 use super::ranks::{RankPlaces, Share};
-use super::source::Resident;
+use super::source::{Compiled, Kernels, Resident};
 use super::stage::StagePlaces;
 use super::state::{LpState, Tallies};
 use super::task::Task;
@@ -129,6 +129,11 @@ impl Layout {
     /// Returns whether the whole graph is on the device.
     pub fn resident(&self) -> Resident {
         if self.lists.streamed().is_some() { Resident::Partly } else { Resident::Whole }
+    }
+
+    /// Returns what these kernels are compiled for.
+    pub fn compiled(&self, kernels: Kernels) -> Compiled {
+        Compiled { kernels, resident: self.resident(), has_large: !self.large.is_empty() }
     }
 
     /// Returns the addresses of all arrays, in memory that begins at `base`.

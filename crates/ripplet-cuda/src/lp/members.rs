@@ -104,9 +104,8 @@ impl LargePlaces {
             }
             Some(_) => 0,
         };
-        // Two batches in a row have more pieces than there is room for, so that all batches together have room for at
-        // most twice as many as there are, and one batch more.
-        let listed = if room > 0 { 2 * classes.pieces + room } else { 0 };
+        // Two batches in a row together hold more than `room` pieces, so that at most as many entries are left free.
+        let listed = if room > 0 { 2 * classes.pieces } else { 0 };
         let sketched = classes.pieces * u64::from(sketch.map_or(0, Sketch::slots));
         LargePlaces {
             records: to.take(LARGE_BYTES, classes.vertices[LISTED]),

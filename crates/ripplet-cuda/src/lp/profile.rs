@@ -8,7 +8,7 @@ use super::layout::Layout;
 use super::rank::DeviceRank;
 use super::rank_rounds::RankRounds;
 use super::ranks::Share;
-use super::source::{Kernels, Resident, source};
+use super::source::{Kernels, source};
 use super::state::{LISTED, LpState, Piece, Tallies};
 use super::task::Task;
 use super::totals::Volumes;
@@ -73,7 +73,7 @@ impl<D: Device> DeviceExecutor<D> {
         let task = Task { graph: view, program, settings: &settings, tuning: self.tuning };
         let layout = Layout::new(&classes, None, share, task);
         self.check_memory(&layout.plan)?;
-        let source = source(view, program, &settings, Kernels::Measured, Resident::Whole)?;
+        let source = source(view, program, &settings, layout.compiled(Kernels::Measured))?;
         let module = self.device.load(&source).map_err(failed)?;
         let task = Task { graph: view, program, settings: &settings, tuning: self.tuning };
         let volumes = Volumes::of(task)?;

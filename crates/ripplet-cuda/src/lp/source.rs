@@ -73,6 +73,18 @@ pub enum Resident {
     Partly,
 }
 
+/// What a run's kernels are compiled for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Compiled {
+    /// The kernels beside those of a round.
+    pub kernels: Kernels,
+    /// Where the graph's lists are.
+    pub resident: Resident,
+    /// Whether the graph has vertices of more than 4096 arcs. Their kernels are a quarter of the text, and few graphs of
+    /// some thousand vertices need them.
+    pub has_large: bool,
+}
+
 /// Returns the source of the kernels that run a program on such a graph with these settings.
 ///
 /// # Errors
@@ -81,16 +93,15 @@ pub fn source(
     graph: GraphView<'_>,
     program: &ProgramInfo,
     settings: &Settings,
-    kernels: Kernels,
-    resident: Resident,
+    compiled: Compiled,
 ) -> Result<Source, RunError> {
     let Some(hooks) = &program.device_source else {
         return Err(RunError::NoDeviceSource { program: program.name.clone() });
     };
-    let configuration = configuration(graph, program, settings, kernels, resident);
-    let low_shared = low_shared(graph, resident);
+    let configuration = configuration(graph, program, settings, compiled);
+    let low_shared = low_shared(graph, compiled.resident);
     let mut checks = state::checks(program.columns.len(), low_shared);
-    let is_ranked = kernels == Kernels::Ranked;
+    let is_ranked = compiled.kernels == Kernels::Ranked;
     if is_ranked {
         checks += &ranks::checks();
     }
@@ -126,8 +137,7 @@ fn configuration(
     graph: GraphView<'_>,
     program: &ProgramInfo,
     settings: &Settings,
-    kernels: Kernels,
-    resident: Resident,
+    Compiled { kernels, resident, has_large }: Compiled,
 ) -> String {
     let columns = &program.columns;
     let is_streamed = resident == Resident::Partly;
@@ -148,6 +158,7 @@ fn configuration(
     format!(
         "#define RIPPLET_MEASURED {}\n\
          #define RIPPLET_STREAMED {}\n\
+         #define RIPPLET_LARGE {}\n\
          namespace ripplet {{\n\
          constexpr bool DIRECTED = {}, WEIGHTED = {}, SHARDED = {}, COMPRESSED = {}, RANKED = {};\n\
          constexpr bool MIRRORED = {is_mirrored};\n\
@@ -160,6 +171,7 @@ fn configuration(
          }}  // namespace ripplet\n",
         u32::from(kernels == Kernels::Measured),
         u32::from(is_streamed),
+        u32::from(has_large),
         graph.direction() == Direction::Directed,
         graph.is_weighted(),
         graph.shards() > 1,

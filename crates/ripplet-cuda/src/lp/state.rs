@@ -23,7 +23,7 @@ pub const BEST_BYTES: u64 = 32;
 /// Bytes of a slot of a table in global memory.
 pub const SLOT_BYTES: u64 = 16;
 /// Bytes of a `PhasePart`; only the device has its values.
-pub const PART_BYTES: u64 = 100;
+pub const PART_BYTES: u64 = 104;
 
 /// Value of an active mark: another rank's vertex whose activation needs no sending.
 pub const SENT: u8 = 2;
@@ -138,6 +138,7 @@ pub struct Tallies {
     pub received_bytes: u64,
     pub activating_arcs: [u64; 2],
     pub most_total: u32,
+    pub last_pull: u32,
     pub members: [[u32; LISTED + 1]; 2],
     pub lower: [[u32; LISTED + 1]; 2],
     pub pieces: [u32; 2],
@@ -145,9 +146,7 @@ pub struct Tallies {
     pub settled: [u32; 2],
     pub taken: [u32; LISTED + 1],
     pub taken_scans: u32,
-    pub taken_steps: u32,
-    pub last_pull: u32,
-    pub padding: u32,
+    pub taken_items: u64,
     pub fetched: u64,
     pub unstaged: u64,
     pub barrier: [u32; 2],

@@ -7,7 +7,7 @@ use ripplet_analytics::PathAnalysis;
 use ripplet_analytics::closeness::Closeness;
 use ripplet_analytics::lcc::{Definition, Lcc};
 use ripplet_cuda::lcc;
-use ripplet_cuda::lp::{Kernels, Resident, source};
+use ripplet_cuda::lp::{Compiled, Kernels, Resident, source};
 use ripplet_cuda::refine;
 use ripplet_cuda::swarm;
 use ripplet_emulator::has_nvrtc;
@@ -34,8 +34,8 @@ fn text_for<P: Hints>(
     let settings = Settings { schedule, counter, ..Settings::default() };
     let shard_arcs = if edges.directed { 7 } else { MAX_SHARD_ARCS };
     let graph = edges.stored(shard_arcs, storage);
-    source(graph.view(), &ProgramInfo::of(program), &settings, kernels, Resident::Whole)
-        .expect("a text")
+    let compiled = Compiled { kernels, resident: Resident::Whole, has_large: true };
+    source(graph.view(), &ProgramInfo::of(program), &settings, compiled).expect("a text")
 }
 
 /// The kernels of a graph whose lists are not all on the device.
@@ -43,9 +43,9 @@ fn streamed(storage: Storage, edges: &Edges, schedule: Schedule, counter: &str) 
     let counter = counter.parse().expect("a counter");
     let settings = Settings { schedule, counter, ..Settings::default() };
     let graph = edges.stored(if edges.directed { 7 } else { MAX_SHARD_ARCS }, storage);
-    let (program, kernels) = (Lpa::default(), Kernels::Work);
-    source(graph.view(), &ProgramInfo::of(&program), &settings, kernels, Resident::Partly)
-        .expect("a text")
+    let program = ProgramInfo::of(&Lpa::default());
+    let compiled = Compiled { kernels: Kernels::Work, resident: Resident::Partly, has_large: true };
+    source(graph.view(), &program, &settings, compiled).expect("a text")
 }
 
 /// Each program, schedule, counter and kind of graph in some text, but not all combinations: every

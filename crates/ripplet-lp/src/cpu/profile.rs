@@ -118,9 +118,8 @@ impl<P: Hints> Measured for SyncRounds<'_, P> {
         self.state.active.clear();
 
         let start = Instant::now();
-        ripplet_graph::tasks::for_each(words.div_ceil(Workspace::VERTICES), &|task| {
-            let first = task * Workspace::VERTICES;
-            self.keep_labels(first..(first + Workspace::VERTICES).min(words));
+        ripplet_graph::tasks::for_each_range(words, Workspace::VERTICES, &|range| {
+            self.keep_labels(range)
         });
         parts.push(part("copy labels", Class { arcs: 0, ..all }, start));
         for (place, class) in classes.into_iter().enumerate().filter(|(_, c)| c.vertices > 0) {

@@ -80,9 +80,7 @@ impl<'a, P: Hints> SyncRounds<'a, P> {
         std::mem::swap(&mut self.state.labels, &mut self.next);
         let vertices = self.next.len();
         let (changed, print) = (AtomicU64::new(0), AtomicU64::new(self.fingerprint));
-        ripplet_graph::tasks::for_each(vertices.div_ceil(Workspace::VERTICES), &|task| {
-            let start = task * Workspace::VERTICES;
-            let part = start..(start + Workspace::VERTICES).min(vertices);
+        ripplet_graph::tasks::for_each_range(vertices, Workspace::VERTICES, &|part| {
             let settled = self.state.with_workspace(|workspace| self.settle(part, workspace));
             changed.fetch_add(settled.0, Relaxed);
             print.fetch_add(settled.1, Relaxed);
