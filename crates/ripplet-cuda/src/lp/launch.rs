@@ -118,11 +118,13 @@ impl<'a, D: Device> Launches<'a, D> {
         let by_large_block =
             Launch { threads: SCAN_BLOCK, ..block_launch("ripplet_choose_by_block", scan_shared) };
         let sketches = task.settings.counter.sketch().is_some();
-        // Blocks that sketch meet at barriers of the grid.
-        let by_grid = |shared| block_launch("ripplet_choose_by_grid", shared);
-        let by_grid = match sketches {
-            true => all_at_once(Launch { cooperative: true, ..by_grid(SHARED) }),
-            false => filling(by_grid(SLICE_SHARED)),
+        let by_grid = || {
+            let launch = |shared| block_launch("ripplet_choose_by_grid", shared);
+            match sketches {
+                // Blocks that sketch meet at barriers of the grid.
+                true => all_at_once(Launch { cooperative: true, ..launch(SHARED) }),
+                false => filling(launch(SLICE_SHARED)),
+            }
         };
         // Degrees 9 to 16 are counted by `by_thread`, or by `choose` if votes have weights: both
         // are launched for them.
@@ -175,7 +177,7 @@ impl<'a, D: Device> Launches<'a, D> {
             choose: some(block_launch("ripplet_choose", SHARED), has(2..LISTED))?,
             by_thread: some(by_thread, has(0..LOW_CLASSES))?,
             by_large_block: some(by_large_block, has_large && !sketches)?,
-            by_grid: has_large.then_some(by_grid).transpose()?,
+            by_grid: has_large.then(by_grid).transpose()?,
             commit: some(block_launch("ripplet_commit", 0), !in_place && !is_ranked)?,
             concurrent: is_whole && !in_place && low.min(high) >= enough,
             concurrent_large: is_whole && !in_place && has_large && has(0..LISTED),

@@ -123,7 +123,7 @@ const ALL_CLASSES: u32 = 1200;
 fn every_way_of_counting() {
     let mut edges = all_classes();
     let sync = Settings { stop: Stop::after(2), ..settings(Schedule::sync()) };
-    // The other two also count by ones in `many_labels`.
+    // Those of `profile` count by ones in all three ways.
     let by_ones = if takes_many() { &countings()[..] } else { &countings()[1..2] };
     check_under(by_ones, Storage::Plain, &edges, &Lpa::default(), &sync);
     // Sums of more than 32 bits, and carries.
