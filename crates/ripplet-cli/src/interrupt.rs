@@ -5,7 +5,6 @@
 //! signal's number, as in shells: 130 after Ctrl-C, 143 after SIGTERM.
 
 use crate::exit_status::ExitStatus;
-use crate::ranks::leave;
 use ripplet::io::write::remove_unfinished;
 use std::io::{Write, stderr};
 use std::sync::atomic::Ordering::SeqCst;
@@ -35,8 +34,8 @@ static SAID: AtomicBool = AtomicBool::new(false);
 #[error("interrupted")]
 pub struct Interrupted;
 
-/// Installs the handlers; `tidy` is called before the last message.
-pub fn listen(tidy: fn()) {
+/// Installs the handlers; `tidy` is called before the last message, and `leave` ends the process.
+pub fn listen(tidy: fn(), leave: fn(ExitStatus) -> !) {
     // If the system refuses a handler, the default action of the signal remains.
     let _ = signals::on_any(move || {
         REQUESTED.store(true, SeqCst);

@@ -144,7 +144,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
 fn status_of(arguments: Ripplet, launch: Option<Launch>) -> ExitStatus {
     memory::report_before_aborting();
     failure::leave_panics_of_table_crates_to_the_reader();
-    interrupt::listen(console::clear);
+    interrupt::listen(console::clear, ranks::leave);
     let console = Console::new(arguments.quiet, arguments.verbose);
     if let Some(launch) = launch.filter(|_| !matches!(arguments.command, Command::Communities(_))) {
         ranks::wait_for_first_report(Some(&launch));

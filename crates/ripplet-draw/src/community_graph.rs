@@ -1,12 +1,12 @@
 //! The graph of communities: one vertex a community, one edge a pair of communities with edges between them.
 
-use crate::members::leaders;
 use crate::{DrawError, NO_COMMUNITY};
 use rayon::prelude::*;
 use ripplet_graph::storage::{NeighborLists, ShardLists};
 use ripplet_graph::{
     Direction, GraphView, Ranked, Ranking, VertexId, dispatch_storage, memory, ranked_by_size,
 };
+use std::cmp::Reverse;
 use std::ops::Range;
 
 /// Vertices whose arcs one task reads.
@@ -119,7 +119,37 @@ impl CommunityGraph {
     /// # Errors
     /// [`DrawError::OutOfMemory`].
     pub fn leading_members(&self, most: usize) -> Result<Vec<Vec<VertexId>>, DrawError> {
-        leaders(self, most)
+        let CommunityGraph { drawn, inner_strength, communities, .. } = self;
+        let mut starts = vec![0usize; communities.len() + 1];
+        for (at, community) in communities.iter().enumerate() {
+            starts[at + 1] = starts[at] + community.size as usize;
+        }
+        let mut next = starts.clone();
+        let mut members = memory::zeros::<VertexId>(*starts.last().unwrap_or(&0))?;
+        for (v, &community) in drawn.iter().enumerate() {
+            if community != NO_COMMUNITY {
+                members[next[community as usize]] = v as VertexId;
+                next[community as usize] += 1;
+            }
+        }
+        let order = |&v: &VertexId| (Reverse(inner_strength[v as usize]), v);
+        let mut rest = &mut members[..];
+        let mut parts = Vec::with_capacity(communities.len());
+        for community in communities {
+            let (part, others) = rest.split_at_mut(community.size as usize);
+            parts.push(part);
+            rest = others;
+        }
+        let leaders = parts.into_par_iter().map(|part| {
+            let count = part.len().min(most);
+            if count < part.len() && count > 0 {
+                part.select_nth_unstable_by_key(count - 1, order);
+            }
+            let mut leaders = part[..count].to_vec();
+            leaders.sort_unstable_by_key(order);
+            leaders
+        });
+        Ok(leaders.collect())
     }
 }
 

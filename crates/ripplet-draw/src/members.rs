@@ -32,7 +32,7 @@ impl Members {
         communities: &CommunityGraph,
         most: usize,
     ) -> Result<Vec<Members>, DrawError> {
-        let leaders = leaders(communities, most)?;
+        let leaders = communities.leading_members(most)?;
         let mut place = memory::filled(NO_COMMUNITY, communities.drawn.len())?;
         for vertices in &leaders {
             for (at, &v) in vertices.iter().enumerate() {
@@ -45,44 +45,6 @@ impl Members {
         });
         Ok(members.collect())
     }
-}
-
-/// Returns the members with most inner weight of each community.
-pub(crate) fn leaders(
-    communities: &CommunityGraph,
-    most: usize,
-) -> Result<Vec<Vec<VertexId>>, DrawError> {
-    let CommunityGraph { drawn, inner_strength, .. } = communities;
-    let mut starts = vec![0usize; communities.communities.len() + 1];
-    for (at, community) in communities.communities.iter().enumerate() {
-        starts[at + 1] = starts[at] + community.size as usize;
-    }
-    let mut next = starts.clone();
-    let mut members = memory::zeros::<VertexId>(*starts.last().unwrap_or(&0))?;
-    for (v, &community) in drawn.iter().enumerate() {
-        if community != NO_COMMUNITY {
-            members[next[community as usize]] = v as VertexId;
-            next[community as usize] += 1;
-        }
-    }
-    let order = |&v: &VertexId| (Reverse(inner_strength[v as usize]), v);
-    let mut rest = &mut members[..];
-    let mut parts = Vec::with_capacity(communities.communities.len());
-    for community in &communities.communities {
-        let (part, others) = rest.split_at_mut(community.size as usize);
-        parts.push(part);
-        rest = others;
-    }
-    let leaders = parts.into_par_iter().map(|part| {
-        let count = part.len().min(most);
-        if count < part.len() && count > 0 {
-            part.select_nth_unstable_by_key(count - 1, order);
-        }
-        let mut leaders = part[..count].to_vec();
-        leaders.sort_unstable_by_key(order);
-        leaders
-    });
-    Ok(leaders.collect())
 }
 
 /// Returns the heaviest edges between some members of one community, and the number of pairs that have an edge.

@@ -42,6 +42,7 @@ pub mod database;
 pub mod days;
 pub mod detect;
 pub mod entities;
+mod entity_hash;
 pub mod entity_table;
 pub mod evaluate;
 pub mod evidence;

@@ -1,6 +1,6 @@
 //! Rules by which edges become a graph.
 
-use crate::{Cancel, Direction, Duplicates, SelfLoops, WeightLedger};
+use crate::{Cancel, Direction, WeightLedger};
 
 /// Rules by which edges become a graph, or the graphs of a batch.
 ///
@@ -30,5 +30,45 @@ impl From<Direction> for BuildOptions {
     /// Returns the defaults with this direction.
     fn from(direction: Direction) -> BuildOptions {
         BuildOptions { direction, ..BuildOptions::default() }
+    }
+}
+
+/// The treatment of edges from a vertex to itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SelfLoops {
+    /// Dropped: a vertex has no vote in its own label.
+    #[default]
+    Drop,
+    /// Kept, as one arc.
+    Keep,
+}
+
+/// The treatment of several edges between the same two vertices.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Duplicates {
+    /// Merged into one edge; weights add up.
+    #[default]
+    Merge,
+    /// Merged into one edge with the least weight: for weights that are lengths.
+    Least,
+    /// Kept, as a multigraph.
+    Keep,
+}
+
+impl Duplicates {
+    /// Returns whether duplicates are merged.
+    pub(crate) fn become_one(self) -> bool {
+        self != Duplicates::Keep
+    }
+
+    /// Returns the stored weight of one edge merged from two, if `first <= other`; or the sum as
+    /// an error if it does not fit 32 bits.
+    #[inline]
+    pub(crate) fn weight_of_two(self, first: u32, other: u32) -> Result<u32, u64> {
+        if self == Duplicates::Least {
+            return Ok(first);
+        }
+        let sum = u64::from(first) + u64::from(other);
+        u32::try_from(sum).map_err(|_| sum)
     }
 }

@@ -14,8 +14,8 @@
 use crate::grouped::{Classes, Groups};
 use crate::memory::{self, OutOfMemory};
 use crate::{
-    Adjacency, BuildOptions, Cancelled, Direction, EdgeTable, Graph, Shard, VertexId, WeightLedger,
-    WeightLoss, WeightScale, as_atomic,
+    Adjacency, BuildOptions, Cancelled, Direction, Duplicates, EdgeTable, Graph, MAX_SHARD_ARCS,
+    SelfLoops, Shard, VertexId, WeightLedger, WeightLoss, WeightScale, as_atomic,
 };
 use rayon::prelude::*;
 use std::ops::Range;
@@ -23,55 +23,12 @@ use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 use thiserror::Error;
 
-/// The most arcs of a shard: its offsets are `u32`.
-pub const MAX_SHARD_ARCS: u64 = 1 << 31;
-
 /// The number of ranges that a shard is built in: each needs about 1/24 of its arcs as scratch.
 const RANGES: u64 = 24;
 /// The least arcs of a range: smaller ranges would cost more than they save.
 const MIN_RANGE_ARCS: u64 = 1 << 16;
 /// Rows of the table per task.
 const ROWS_PER_TASK: usize = 1 << 16;
-
-/// The treatment of edges from a vertex to itself.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum SelfLoops {
-    /// Dropped: a vertex has no vote in its own label.
-    #[default]
-    Drop,
-    /// Kept, as one arc.
-    Keep,
-}
-
-/// The treatment of several edges between the same two vertices.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Duplicates {
-    /// Merged into one edge; weights add up.
-    #[default]
-    Merge,
-    /// Merged into one edge with the least weight: for weights that are lengths.
-    Least,
-    /// Kept, as a multigraph.
-    Keep,
-}
-
-impl Duplicates {
-    /// Returns whether duplicates are merged.
-    pub(crate) fn become_one(self) -> bool {
-        self != Duplicates::Keep
-    }
-
-    /// Returns the stored weight of one edge merged from two, if `first <= other`; or the sum as
-    /// an error if it does not fit 32 bits.
-    #[inline]
-    pub(crate) fn weight_of_two(self, first: u32, other: u32) -> Result<u32, u64> {
-        if self == Duplicates::Least {
-            return Ok(first);
-        }
-        let sum = u64::from(first) + u64::from(other);
-        u32::try_from(sum).map_err(|_| sum)
-    }
-}
 
 /// Builds a graph from an edge table.
 ///

@@ -34,8 +34,8 @@ pub mod tasks;
 
 pub use atomic::{as_atomic, as_atomic_words, as_plain, as_plain_words};
 pub use buffer::Buffer;
-pub use build_options::BuildOptions;
-pub use builder::{BuildError, Duplicates, GraphBuilder, MAX_SHARD_ARCS, SelfLoops};
+pub use build_options::{BuildOptions, Duplicates, SelfLoops};
+pub use builder::{BuildError, GraphBuilder};
 pub use by_size::{Ranked, Ranking, ranked_by_size};
 pub use cancel::{Cancel, Cancelled};
 pub use edges::{EdgeTable, EdgeTableError};
@@ -45,6 +45,7 @@ pub use memory::OutOfMemory;
 pub use observer::Observer;
 pub use plan::{Item, Plan};
 pub use storage::{
-    Adjacency, Direction, Graph, GraphBytes, GraphView, InvalidGraph, Neighbors, Shard, compressed,
+    Adjacency, Direction, Graph, GraphBytes, GraphView, InvalidGraph, MAX_SHARD_ARCS, Neighbors,
+    Shard, compressed,
 };
 pub use weight::{WeightLedger, WeightLoss, WeightScale};

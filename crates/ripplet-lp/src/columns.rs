@@ -8,11 +8,10 @@
 //!
 //! Memory: 4 bytes per value.
 
-use crate::Settings;
 use crate::scalar::Scalar;
 use rayon::prelude::*;
 use ripplet_graph::memory::{self, OutOfMemory};
-use ripplet_graph::{VertexId, as_plain};
+use ripplet_graph::{Buffer, VertexId, as_plain};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicU32;
@@ -295,14 +294,15 @@ impl Columns {
     /// there is one.
     pub fn new(
         specs: &[ColumnSpec],
-        settings: &Settings,
+        given: &BTreeMap<String, ColumnValues>,
+        kept: &[Buffer<u32>],
         vertices: u32,
     ) -> Result<Columns, OutOfMemory> {
         let mut columns = Columns::default();
-        let mut kept = settings.resume.iter().flat_map(|checkpoint| &checkpoint.columns);
+        let mut kept = kept.iter();
         for spec in specs {
             let kept = if spec.written { kept.next() } else { None };
-            let values = match (kept, settings.columns.get(&*spec.name)) {
+            let values = match (kept, given.get(&*spec.name)) {
                 (Some(bits), _) => atomics(bits.par_iter().copied())?,
                 (None, Some(ColumnValues::U32(given))) => atomics(given.par_iter().copied())?,
                 (None, Some(ColumnValues::F32(given))) => {

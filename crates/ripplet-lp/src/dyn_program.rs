@@ -1,7 +1,7 @@
 //! Type-erased programs: chosen at run time, not at compile time of the caller.
 
-use crate::check::{CheckError, Checked};
 use crate::profile::Measured;
+use crate::promise::{CheckError, Checked};
 use crate::ranks::{CpuRank, RankStart};
 use crate::rounds::Rounds;
 use crate::{ProgramInfo, Settings};

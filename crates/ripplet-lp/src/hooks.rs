@@ -57,7 +57,8 @@
 
 pub use crate::columns::{ColumnKind, ColumnSpec};
 pub use crate::hints::Hints;
-pub use crate::program::{Activation, DeviceSource, Label, LabelTotal, NO_LABEL, Program, Score};
+pub use crate::label::{Label, NO_LABEL};
+pub use crate::program::{Activation, DeviceSource, LabelTotal, Program, Score};
 pub use crate::scalar::Scalar;
 pub use crate::schedules::Schedule;
 pub use crate::views::{Candidate, Neighbor, Vertex, VertexMut, Vote};

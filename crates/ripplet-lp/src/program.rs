@@ -18,16 +18,9 @@
 //! detection*, SIGMOD 2021, table 1.
 
 use crate::columns::ColumnSpec;
-use crate::{Candidate, Neighbor, Schedule, Vertex, VertexMut, Vote};
-use ripplet_graph::VertexId;
+use crate::{Candidate, Label, Neighbor, Schedule, Vertex, VertexMut, Vote};
 use std::borrow::Cow;
 use std::fmt;
-
-/// A vertex id used as a community's name.
-pub type Label = VertexId;
-
-/// The label of a vertex that has none. Never a vertex.
-pub const NO_LABEL: Label = Label::MAX;
 
 /// A label propagation variant.
 ///

@@ -1,15 +1,14 @@
 //! The settings of a run, beside graph and program.
 
-use crate::columns::{self, ColumnError, ColumnValues};
+use crate::columns::{self, ColumnValues};
 use crate::refine::MergeShare;
 use crate::stop::StopRule;
 use crate::{
-    Checkpoint, CheckpointError, Counter, Label, NO_LABEL, ProgramInfo, Schedule, Sketch, Stop,
-    Ties,
+    Checkpoint, CheckpointError, Counter, Label, NO_LABEL, ProgramInfo, Schedule, SettingsError,
+    Sketch, Stop, Ties,
 };
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
-use thiserror::Error;
 
 /// The settings of a run, beside graph and program.
 ///
@@ -47,52 +46,6 @@ pub struct Settings {
     ///
     /// Communities are then named by their smallest vertex.
     pub merge: Option<MergeShare>,
-}
-
-/// Settings that cannot be run.
-#[derive(Clone, Debug, Error, PartialEq)]
-pub enum SettingsError {
-    /// A phased schedule has no phase.
-    #[error("a phased schedule needs at least 1 phase")]
-    NoPhase,
-    /// The tolerance is not a share.
-    #[error("a tolerance is a share of the vertices from 0 to 1, not {0}")]
-    BadTolerance(f64),
-    /// The number of initial labels differs from the number of vertices.
-    #[error("{labels} initial labels for {vertices} vertices: each vertex needs one")]
-    LabelCount {
-        /// Labels given.
-        labels: usize,
-        /// The number of vertices.
-        vertices: u32,
-    },
-    /// The sketch does not keep what the program reads.
-    #[error(
-        "the counter {counter} keeps but a few frequent labels, and the program {program} needs every \
-         label's exact frequency; leave --counter out, or use --counter exact"
-    )]
-    NeedsEveryLabel {
-        /// The program's name.
-        program: String,
-        /// The counter's name.
-        counter: String,
-    },
-    /// The columns do not fit the program.
-    #[error(transparent)]
-    Columns(#[from] ColumnError),
-    /// The checkpoint does not fit the run.
-    #[error(transparent)]
-    Checkpoint(#[from] CheckpointError),
-    /// An initial label is neither a vertex nor [`NO_LABEL`].
-    #[error("vertex {vertex} begins with label {label}, but labels are vertices, 0 to {last}")]
-    NoSuchLabel {
-        /// The vertex.
-        vertex: usize,
-        /// Its label.
-        label: Label,
-        /// The last vertex.
-        last: u32,
-    },
 }
 
 impl Settings {
@@ -142,7 +95,8 @@ impl Settings {
         }
         columns::check(&program.columns, &self.columns, vertices)?;
         if let Some(checkpoint) = &self.resume {
-            checkpoint.check(vertices, program, self)?;
+            checkpoint.check(vertices, program)?;
+            self.goes_on(checkpoint, vertices)?;
         }
         let Some(labels) = &self.initial else { return Ok(()) };
         if labels.len() != vertices as usize {
@@ -156,5 +110,15 @@ impl Settings {
             }),
             None => Ok(()),
         }
+    }
+
+    /// Checks that no round of a checkpoint ends a run with this stop rule.
+    fn goes_on(&self, checkpoint: &Checkpoint, vertices: u32) -> Result<(), CheckpointError> {
+        let rounds = &checkpoint.rounds;
+        let ended = |end: usize| {
+            let reason = self.stop.reason_after(&rounds[..end], vertices, self.schedule)?;
+            Some(CheckpointError::Ended { rounds: rounds.len(), end, reason })
+        };
+        (0..rounds.len()).find_map(ended).map_or(Ok(()), Err)
     }
 }

@@ -3,7 +3,7 @@
 
 use crate::columns::Columns;
 use crate::hash::{Clock, Stream, mix};
-use crate::{Label, NO_LABEL, Program};
+use crate::{Label, NO_LABEL};
 use ripplet_graph::{GraphView, VertexId};
 use std::ops::Deref;
 use std::sync::atomic::AtomicU32;
@@ -272,64 +272,6 @@ pub struct NeighborList<'a> {
     pub weights: Option<&'a [u32]>,
     /// The labels of all vertices of the graph, by id.
     pub labels: &'a [AtomicU32],
-}
-
-impl<'a> NeighborList<'a> {
-    /// Computes the vote of each neighbour with the program's per-neighbour hooks.
-    #[inline]
-    pub fn load_each<P: Program + ?Sized>(self, program: &P, v: Vertex<'a>, votes: &mut [Vote]) {
-        let votes = votes.iter_mut().zip(self.ids);
-        match self.weights {
-            None => votes.for_each(|(vote, &u)| *vote = self.vote(program, v, u, 1)),
-            Some(weights) => votes
-                .zip(weights)
-                .for_each(|((vote, &u), &weight)| *vote = self.vote(program, v, u, weight)),
-        }
-    }
-
-    #[inline]
-    fn vote<P: Program + ?Sized>(
-        self,
-        program: &P,
-        v: Vertex<'a>,
-        u: VertexId,
-        weight: u32,
-    ) -> Vote {
-        program.load_neighbor(v, self.neighbor(program, v, u, weight))
-    }
-
-    /// Returns the largest carry among the neighbours that voted for a label, with the program's
-    /// per-neighbour hooks.
-    #[inline]
-    pub fn carried<P: Program + ?Sized>(
-        self,
-        program: &P,
-        v: Vertex<'a>,
-        votes: &[Vote],
-        label: Label,
-    ) -> Option<f32> {
-        let said = votes.iter().zip(self.ids).enumerate();
-        let agreed = said.filter(|(_, (vote, _))| vote.label == label && vote.weight > 0);
-        let carries = agreed.map(|(index, (_, &u))| {
-            let weight = self.weights.and_then(|weights| weights.get(index)).copied();
-            program.carry(v, self.neighbor(program, v, u, weight.unwrap_or(1)))
-        });
-        carries.filter(|carry| !carry.is_nan()).max_by(f32::total_cmp)
-    }
-
-    /// Returns the view of a neighbour, with the label from `pick_label`.
-    #[inline]
-    fn neighbor<P: Program + ?Sized>(
-        self,
-        program: &P,
-        v: Vertex<'a>,
-        u: VertexId,
-        weight: u32,
-    ) -> Neighbor<'a> {
-        let label = self.labels.get(u as usize).map_or(NO_LABEL, |label| label.load(Relaxed));
-        let label = program.pick_label(v.beside(u, label));
-        Neighbor { id: u, label, weight, context: v.context }
-    }
 }
 
 /// A label with votes, as [`Program::label_score`](crate::Program::label_score) sees it.

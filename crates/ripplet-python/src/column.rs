@@ -2,18 +2,19 @@
 
 use crate::arrow::values_of;
 use crate::error::{Class, Failure};
-use crate::graph::numbers_of;
 use arrow_array::builder::LargeStringBuilder;
+use arrow_array::cast::AsArray;
 use arrow_array::types::*;
 use arrow_array::{
     Array as _, ArrayRef, ArrowPrimitiveType, DictionaryArray, Int64Array, PrimitiveArray,
     UInt32Array, UInt64Array,
 };
 use arrow_buffer::{Buffer, ScalarBuffer};
+use arrow_schema::DataType;
 use pyo3::buffer::{ElementType, PyUntypedBuffer};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyInt, PyList, PyString};
-use ripplet::graph::memory;
+use ripplet::graph::{VertexId, memory};
 use std::ptr::NonNull;
 use std::sync::Arc;
 
@@ -201,4 +202,51 @@ fn of_list(list: &Bound<'_, PyList>, name: &str) -> PyResult<ArrayRef> {
         true => Arc::new(UInt64Array::from(unsigned)),
         false => Arc::new(Int64Array::from(signed)),
     })
+}
+
+/// Returns the numbers of vertices.
+pub fn numbers_of(column: &ArrayRef, name: &str, vertices: u64) -> Result<Vec<VertexId>, Failure> {
+    fn of<T: ArrowPrimitiveType<Native: TryInto<u64> + Copy>>(
+        column: &ArrayRef,
+        name: &str,
+        vertices: u64,
+    ) -> Result<Vec<VertexId>, Failure> {
+        let values = column.as_primitive::<T>().values();
+        let mut numbers: Vec<VertexId> = memory::with_room(values.len())?;
+        for (row, &value) in values.iter().enumerate() {
+            let number = value.try_into().ok().filter(|&number: &u64| number < vertices);
+            // Below the number of vertices, which has 32 bits.
+            let Some(number) = number.and_then(|number| u32::try_from(number).ok()) else {
+                let message = format!(
+                    "row {row} (the first is 0): {name} is {value:?}, but vertices are numbered from 0 to {}",
+                    vertices.saturating_sub(1)
+                );
+                return Err(Failure::input(message));
+            };
+            numbers.push(number);
+        }
+        Ok(numbers)
+    }
+    check_nulls(column, name)?;
+    match column.data_type() {
+        DataType::Int8 => of::<Int8Type>(column, name, vertices),
+        DataType::Int16 => of::<Int16Type>(column, name, vertices),
+        DataType::Int32 => of::<Int32Type>(column, name, vertices),
+        DataType::Int64 => of::<Int64Type>(column, name, vertices),
+        DataType::UInt8 => of::<UInt8Type>(column, name, vertices),
+        DataType::UInt16 => of::<UInt16Type>(column, name, vertices),
+        DataType::UInt32 => of::<UInt32Type>(column, name, vertices),
+        DataType::UInt64 => of::<UInt64Type>(column, name, vertices),
+        _ if column.is_empty() => Ok(Vec::new()),
+        other => Err(Failure::new(Class::Type, format!("{name}: expected integers, not {other}"))),
+    }
+}
+
+/// Refuses a column with nulls.
+pub fn check_nulls(column: &ArrayRef, name: &str) -> Result<(), Failure> {
+    let null = column.logical_nulls().and_then(|nulls| nulls.iter().position(|valid| !valid));
+    match null {
+        None => Ok(()),
+        Some(row) => Err(Failure::input(format!("row {row} (the first is 0): {name} is null"))),
+    }
 }

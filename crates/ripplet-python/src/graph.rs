@@ -2,7 +2,7 @@
 
 use crate::array::Array;
 use crate::arrow::table_of;
-use crate::column::{column_of, kind_of};
+use crate::column::{check_nulls, column_of, kind_of, numbers_of};
 use crate::error::{Class, Failure, of_table};
 use crate::job::{Start, Watch};
 use crate::options::Options;
@@ -336,44 +336,6 @@ fn edges(table: EdgeTable) -> Input {
     Input::Edges(table, summary)
 }
 
-/// Returns the numbers of vertices.
-pub fn numbers_of(column: &ArrayRef, name: &str, vertices: u64) -> Result<Vec<VertexId>, Failure> {
-    fn of<T: ArrowPrimitiveType<Native: TryInto<u64> + Copy>>(
-        column: &ArrayRef,
-        name: &str,
-        vertices: u64,
-    ) -> Result<Vec<VertexId>, Failure> {
-        let values = column.as_primitive::<T>().values();
-        let mut numbers: Vec<VertexId> = memory::with_room(values.len())?;
-        for (row, &value) in values.iter().enumerate() {
-            let number = value.try_into().ok().filter(|&number: &u64| number < vertices);
-            // Below the number of vertices, which has 32 bits.
-            let Some(number) = number.and_then(|number| u32::try_from(number).ok()) else {
-                let message = format!(
-                    "row {row} (the first is 0): {name} is {value:?}, but vertices are numbered from 0 to {}",
-                    vertices.saturating_sub(1)
-                );
-                return Err(Failure::input(message));
-            };
-            numbers.push(number);
-        }
-        Ok(numbers)
-    }
-    check_nulls(column, name)?;
-    match column.data_type() {
-        DataType::Int8 => of::<Int8Type>(column, name, vertices),
-        DataType::Int16 => of::<Int16Type>(column, name, vertices),
-        DataType::Int32 => of::<Int32Type>(column, name, vertices),
-        DataType::Int64 => of::<Int64Type>(column, name, vertices),
-        DataType::UInt8 => of::<UInt8Type>(column, name, vertices),
-        DataType::UInt16 => of::<UInt16Type>(column, name, vertices),
-        DataType::UInt32 => of::<UInt32Type>(column, name, vertices),
-        DataType::UInt64 => of::<UInt64Type>(column, name, vertices),
-        _ if column.is_empty() => Ok(Vec::new()),
-        other => Err(Failure::new(Class::Type, format!("{name}: expected integers, not {other}"))),
-    }
-}
-
 fn weights_of(column: &ArrayRef) -> Result<Vec<f64>, Failure> {
     fn of<T: ArrowPrimitiveType>(
         column: &ArrayRef,
@@ -397,14 +359,6 @@ fn weights_of(column: &ArrayRef) -> Result<Vec<f64>, Failure> {
         DataType::Float64 => of::<Float64Type>(column, |value| value),
         _ if column.is_empty() => Ok(Vec::new()),
         other => Err(Failure::new(Class::Type, format!("weight: expected numbers, not {other}"))),
-    }
-}
-
-fn check_nulls(column: &ArrayRef, name: &str) -> Result<(), Failure> {
-    let null = column.logical_nulls().and_then(|nulls| nulls.iter().position(|valid| !valid));
-    match null {
-        None => Ok(()),
-        Some(row) => Err(Failure::input(format!("row {row} (the first is 0): {name} is null"))),
     }
 }
 

@@ -1,7 +1,8 @@
 //! Collectives of values, over any wire.
 
-use crate::wire::{Bytes, Collective, Step, Wire};
-use crate::{CommError, Threads};
+use crate::CommError;
+use crate::step::{Collective, Step};
+use crate::wire::{Bytes, Wire};
 use bytemuck::Pod;
 use std::fmt;
 use std::marker::PhantomData;
@@ -93,11 +94,6 @@ impl Comm {
     /// Creates a communicator over a wire.
     pub fn new(wire: impl Wire + 'static) -> Comm {
         Comm { wire: Box::new(wire), traffic: Traffic::default(), broken: false }
-    }
-
-    /// Returns the communicator of a single rank.
-    pub fn alone() -> Comm {
-        Comm::new(Threads::alone())
     }
 
     /// Returns the number of this rank, from 0.

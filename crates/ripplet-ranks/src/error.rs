@@ -1,6 +1,6 @@
 //! Errors of communication between ranks.
 
-use crate::wire::Step;
+use crate::step::Step;
 use std::time::Duration;
 use thiserror::Error;
 

@@ -33,6 +33,7 @@ mod launch;
 #[cfg(feature = "mpi")]
 pub mod mpi;
 mod recorded;
+mod step;
 mod threads;
 mod wire;
 
@@ -40,5 +41,6 @@ pub use comm::{Comm, Received, SharedComm, Traffic};
 pub use error::CommError;
 pub use launch::{Family, Launch};
 pub use recorded::{Fault, Network, Record, Recorded, Recording};
+pub use step::{Collective, Step};
 pub use threads::Threads;
-pub use wire::{Bytes, Collective, Head, Step, Wire};
+pub use wire::{Bytes, Head, Wire};

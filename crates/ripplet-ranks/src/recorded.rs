@@ -1,7 +1,8 @@
 //! A wire that records its traffic, and simulates a network, delays and deaths.
 
 use crate::CommError;
-use crate::wire::{Bytes, Collective, Step, Wire};
+use crate::step::{Collective, Step};
+use crate::wire::{Bytes, Wire};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;

@@ -1,6 +1,7 @@
 //! Ranks as threads of this process.
 
-use crate::wire::{Bytes, Step, Wire};
+use crate::step::Step;
+use crate::wire::{Bytes, Wire};
 use crate::{Comm, CommError};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -67,6 +68,13 @@ impl Threads {
             };
             joined.into_iter().map(value).collect()
         })
+    }
+}
+
+impl Comm {
+    /// Returns the communicator of a single rank.
+    pub fn alone() -> Comm {
+        Comm::new(Threads::alone())
     }
 }
 

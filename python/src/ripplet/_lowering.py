@@ -496,7 +496,7 @@ class Function:
     def unassigned(self, node: ast.Name) -> Refused:
         if any(node.id in every_target(statement) for statement in self.tree.body):
             return Refused(
-                f"{node.id} has no value on every way to this line: give it one before the if or the loop", node
+                f"{node.id} has no value on every path to this line: give it one before the if or the loop", node
             )
         return Refused(f"hooks know no name {node.id}: {POSSIBLE}; numbers of the module are known by their names", node)
 

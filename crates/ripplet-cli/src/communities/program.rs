@@ -1,12 +1,12 @@
 //! The programs with their parameters, initial labels and output rows.
 
 use super::file::FileJob;
-use super::refine_arguments::ScoreName;
 use super::rows::Rows;
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::message::counted;
 use crate::named_cover::LabelColumns;
+use clap::ValueEnum;
 use ripplet::graph::GraphView;
 use ripplet::io::{self, ReadOptions, Seeds, UnknownSeeds};
 use ripplet::lp::programs::{BadAttenuation, Seed, Seeded, Seeding, memberships, strengths};
@@ -38,6 +38,25 @@ pub struct SweepJob {
     pub halvings: u32,
     /// The output of the order of the vertices.
     pub order: Option<PathBuf>,
+}
+
+/// The scores by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ScoreName {
+    /// Modularity: the weight inside communities, minus the weight expected there by chance
+    Modularity,
+    /// Constant Potts model: the weight inside communities, minus the resolution for each pair of members
+    Cpm,
+}
+
+impl ScoreName {
+    /// Returns the name, as the command line knows it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            ScoreName::Modularity => "modularity",
+            ScoreName::Cpm => "cpm",
+        }
+    }
 }
 
 /// Refinement of a score.

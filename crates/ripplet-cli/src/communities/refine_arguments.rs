@@ -1,9 +1,9 @@
 //! The flags of refinement, and the job that they choose.
 
-use super::program::{ProfileJob, RefineJob};
+use super::program::{ProfileJob, RefineJob, ScoreName};
 use crate::failure::Failure;
+use clap::Args;
 use clap::builder::TypedValueParser;
-use clap::{Args, ValueEnum};
 use ripplet::lp::refine::{
     DEFAULT_RUNS, LARGEST_RESOLUTION, LEAST_RESOLUTION, Objective, Resolution,
 };
@@ -79,25 +79,6 @@ pub struct RefineArguments {
     /// next one.
     #[arg(long, value_name = "FILE", requires = "refine", conflicts_with = "min_size")]
     pub dendrogram: Option<PathBuf>,
-}
-
-/// The scores by name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ScoreName {
-    /// Modularity: the weight inside communities, minus the weight expected there by chance
-    Modularity,
-    /// Constant Potts model: the weight inside communities, minus the resolution for each pair of members
-    Cpm,
-}
-
-impl ScoreName {
-    /// Returns the name, as the command line knows it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            ScoreName::Modularity => "modularity",
-            ScoreName::Cpm => "cpm",
-        }
-    }
 }
 
 /// The value of `--resolution`.

@@ -414,7 +414,7 @@ fn ranks_on_a_machine_share_its_cores_and_memory() {
             assert_eq!(stats["threads"].as_u64(), threads.first().copied());
             (threads, said.error)
         };
-        // Open MPI binds each rank to a core unless it is told not to: then nothing is divided.
+        // Open MPI binds each rank to a core unless an option forbids it: then nothing is divided.
         let cores = std::thread::available_parallelism().unwrap().get() as u64;
         let (shared, said) = threads("");
         assert!(shared.iter().sum::<u64>() <= cores.max(2), "{shared:?} of {cores}");

@@ -6,7 +6,7 @@
 // The run's configuration comes before this file, as constants of the compilation:
 //
 //     bool DIRECTED    whether vertices have an imbalance beside their mass: the null model is directed
-//     bool LIMITED     whether sizes of communities are limited (`sizes.cuh`)
+//     bool LIMITED     whether sizes of communities are limited (`size_limit.cuh`)
 #pragma once
 
 namespace ripplet {

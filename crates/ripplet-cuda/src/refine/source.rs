@@ -27,7 +27,8 @@ const BEHIND: [(&str, &str); 9] = [
 /// The kernels of refinement beside these, and of a limit of sizes.
 const REFINEMENT: (&str, &str) =
     ("refinement.cuh", include_str!("../../kernels/refine/refinement.cuh"));
-const LIMITED: (&str, &str) = ("sizes.cuh", include_str!("../../kernels/refine/sizes.cuh"));
+const LIMITED: (&str, &str) =
+    ("size_limit.cuh", include_str!("../../kernels/refine/size_limit.cuh"));
 
 /// The kernels of merging beside these.
 const MERGING: (&str, &str) = ("merge.cuh", include_str!("../../kernels/refine/merge.cuh"));

@@ -1,5 +1,5 @@
-//! Splitting and merging on a device against the host, whose suite compares them with their definitions:
-//! the same communities and counts.
+//! Splitting and merging on a device find the communities and counts of the host, whose suite compares those with
+//! their definitions.
 
 use crate::families;
 use crate::graphs::{Edges, Storage};

@@ -31,6 +31,7 @@ mod tables;
 
 pub use connection::Database;
 
+use crate::folder::Manifest;
 use crate::source::SourceError;
 use ripplet_io::ReadError;
 use std::fmt;
@@ -68,6 +69,13 @@ pub struct RunIdentity<'a> {
     pub version: &'a str,
     /// Its options as JSON.
     pub options: &'a str,
+}
+
+impl<'a> RunIdentity<'a> {
+    /// Returns the identity of a run; `options` are [`Manifest::options_json`].
+    pub fn of(run: &'a Manifest, options: &'a str) -> RunIdentity<'a> {
+        RunIdentity { id: &run.run_id, version: &run.ripplet, options }
+    }
 }
 
 /// Windows of the same run that a window replaces.

@@ -1,7 +1,7 @@
 //! Folds of the known bad, by a hash of the entity.
 
 use crate::Entities;
-use crate::output::entity_hash;
+use crate::entity_hash::entity_hash;
 use ripplet_graph::{Graph, VertexId};
 
 /// Number of folds.

@@ -3,7 +3,6 @@
 use super::FolderError;
 use crate::TimeRange;
 use crate::counts::Counts;
-use crate::database::RunIdentity;
 use crate::model::{Check, Scores};
 use crate::output::EntityScores;
 use crate::source::reader::Input;
@@ -173,11 +172,6 @@ impl Manifest {
             path: "manifest.json".into(),
             why: error.to_string(),
         })
-    }
-
-    /// Returns what a database needs to know of the run; `options` are [`Manifest::options_json`].
-    pub fn identity<'a>(&'a self, options: &'a str) -> RunIdentity<'a> {
-        RunIdentity { id: &self.run_id, version: &self.ripplet, options }
     }
 
     /// Returns the first difference to another run's options.

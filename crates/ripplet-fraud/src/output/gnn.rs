@@ -26,13 +26,13 @@ use super::WindowFindings;
 use super::tables::{Kind, Table, names, numbers};
 use crate::Member;
 use crate::detect::FAINT;
+use crate::entity_hash::entity_hash;
 use crate::entity_table::MISSING;
 use crate::findings::NO_SEED;
 use arrow_array::{ArrayRef, BooleanArray, Float32Array, Int32Array, Int64Array};
 use ripplet_graph::{OutOfMemory, VertexId, memory};
 use ripplet_io::WriteError;
 use ripplet_io::write::NpzWriter;
-use sha2::{Digest, Sha256};
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -71,14 +71,6 @@ impl Split {
             _ => Split::Train,
         }
     }
-}
-
-/// Returns a hash of an entity, the same in all runs: the first eight bytes of the SHA-256 of the kind, a zero
-/// byte and the id, as a big-endian number.
-pub(crate) fn entity_hash(kind: &str, id: &str) -> u64 {
-    let text = [kind.as_bytes(), &[0], id.as_bytes()].concat();
-    let first = Sha256::digest(text);
-    first.iter().take(8).fold(0u64, |number, &byte| number << 8 | u64::from(byte))
 }
 
 /// Writes all arrays as one `.npz`.

@@ -55,7 +55,6 @@ pub(crate) fn entity_columns() -> Vec<ColumnSpec> {
 }
 
 pub(crate) use edges::neighbors_among;
-pub(crate) use gnn::entity_hash;
 
 use crate::evidence::{Evidence, Values};
 use crate::ledger::Ledger;

@@ -5,11 +5,12 @@
 //! browser opens it quickly. Beyond the limit, older windows are left out first, and in a window the lower ranks.
 
 use super::events::{EVENTS, Event};
+use super::others::OtherReport;
 use super::run::Run;
 use super::search::{EntitySet, SearchColumns};
 use super::window_report::{
     ClusterReport, Evidence, ExplanationReport, FlowReport, InactiveEntryReport, ListStatus,
-    MemberReport, OtherReport, TransactionReport, WindowReport,
+    MemberReport, TransactionReport, WindowReport,
 };
 use crate::chance::grouped;
 use crate::evolution::OVERLAP_RULE;

@@ -17,7 +17,7 @@
 
 mod document;
 mod events;
-mod ids;
+mod others;
 mod page;
 mod run;
 mod search;
@@ -25,10 +25,10 @@ mod window_report;
 
 pub use crate::output::WindowFindings;
 pub use document::{PageLimits, ReportBuilder};
+pub use others::{OtherReport, Presence};
 pub use page::write_report;
 pub use run::Run;
 pub use window_report::{
     ClusterReport, EdgeReport, EntityReport, Evidence, ExplanationReport, FlowReport,
-    InactiveEntryReport, ListStatus, MemberReport, OtherReport, Presence, ReportLimits,
-    TransactionReport, WindowReport,
+    InactiveEntryReport, ListStatus, MemberReport, ReportLimits, TransactionReport, WindowReport,
 };

@@ -1,12 +1,12 @@
 //! Part of a window in a report, kept when the window is finished.
 
 use super::events::{DIED, EVENTS, event_of};
+use super::others::{OtherReport, Presence};
 use crate::findings::NO_SEED;
 use crate::folder::ScoreRecord;
 use crate::ledger::Payment;
 use crate::output::{
-    Behind, Edge, Explanation, KnownBadStatus, PathFlow, Reason, WindowFindings, edges_among,
-    neighbors_among,
+    Behind, Edge, Explanation, PathFlow, Reason, WindowFindings, edges_among, neighbors_among,
 };
 use crate::scores::beside;
 use crate::seeds::ListEntry;
@@ -77,7 +77,7 @@ pub struct WindowReport {
     /// Listed clusters, by rank.
     pub listed: Vec<ClusterReport>,
     /// Searchable entities beside the listed members.
-    #[serde(with = "super::ids")]
+    #[serde(with = "super::others")]
     pub others: Vec<OtherReport>,
     /// Number of these entities, listed or not.
     pub others_total: u64,
@@ -174,53 +174,6 @@ pub struct InactiveEntryReport {
     pub from: Option<i64>,
     /// End of its validity; `None` if unlimited.
     pub until: Option<i64>,
-}
-
-/// Entity beside the listed members of clusters.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct OtherReport {
-    /// Number of its kind.
-    pub kind: u8,
-    /// Its id.
-    pub id: String,
-    /// Its cluster, if it is in one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cluster: Option<String>,
-    /// Whether it has transactions.
-    #[serde(default, skip_serializing_if = "Presence::is_active")]
-    pub place: Presence,
-    /// Time since when it is known bad, in microseconds since 1970 UTC, if the list has one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub since: Option<i64>,
-}
-
-/// Whether an entity has transactions.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[repr(u8)]
-pub enum Presence {
-    /// It has transactions in the window.
-    #[default]
-    Active = 0,
-    /// It has no transactions in the window.
-    Idle = 1,
-    /// No transaction up to the window's end names it.
-    NeverSeen = 2,
-}
-
-impl Presence {
-    fn is_active(&self) -> bool {
-        *self == Presence::Active
-    }
-}
-
-impl From<KnownBadStatus> for Presence {
-    fn from(place: KnownBadStatus) -> Presence {
-        match place {
-            KnownBadStatus::Cluster(_) | KnownBadStatus::NoCluster => Presence::Active,
-            KnownBadStatus::NoTransactions => Presence::Idle,
-            KnownBadStatus::NeverSeen => Presence::NeverSeen,
-        }
-    }
 }
 
 /// Report of a cluster.
@@ -440,7 +393,7 @@ impl WindowFindings<'_> {
         let (first, last): (Vec<_>, Vec<_>) = others().partition(|v| clusters.contains_key(v));
         let total = (first.len() + last.len()) as u64;
         let mut others: Vec<_> = first.into_iter().chain(last).take(most).map(report).collect();
-        super::ids::sort(&mut others);
+        super::others::sort(&mut others);
         (others, total)
     }
 

@@ -18,7 +18,7 @@ pub use lists::{ActiveLists, ListFiles, Lists};
 pub use notes::{notes, write_page};
 
 use crate::TimeRange;
-use crate::database::{Database, DatabaseOptions, Replaced};
+use crate::database::{Database, DatabaseOptions, Replaced, RunIdentity};
 use crate::detect::Detection;
 use crate::evidence;
 use crate::feed::FeedOptions;
@@ -213,7 +213,7 @@ fn catch_up(
     let options = manifest.options_json()?;
     for record in &manifest.windows {
         if there.get(&i64::from(record.index)) != Some(&record.until) {
-            let identity = manifest.identity(&options);
+            let identity = RunIdentity::of(manifest, &options);
             database.write(identity, record, &folder.window(record), Replaced::Same)?;
         }
     }

@@ -5,7 +5,7 @@ use super::{
     write_page,
 };
 use crate::chance::Chance;
-use crate::database::{Database, Replaced};
+use crate::database::{Database, Replaced, RunIdentity};
 use crate::days::DayAdjacency;
 use crate::detect::{self, DetectError, Detected, Known, WarmStart};
 use crate::entity_table::EntityTable;
@@ -442,7 +442,7 @@ impl Session<'_> {
             write_packed_json(&folder.join(PART), &report)?;
             if let Some(database) = &mut self.database {
                 // Before the folder gets its name: a killed run writes this window again, in both places.
-                let identity = self.manifest.identity(&options);
+                let identity = RunIdentity::of(&self.manifest, &options);
                 database.write(identity, &record, folder, Replaced::Later)?;
             }
             Ok(())

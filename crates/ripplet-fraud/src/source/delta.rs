@@ -17,8 +17,8 @@
 //! <https://github.com/delta-io/delta/blob/master/PROTOCOL.md>.
 
 use super::SourceError;
+use super::data_file::DataFile;
 use super::decode::texts;
-use super::files::DataFile;
 use super::partitions::{Partition, ranked, unescaped};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int32Type, Int64Type};

@@ -5,8 +5,8 @@
 //! The files of a folder with a Delta log are those of its newest version (`delta`). Names that begin with `.` or `_`, or end with `.part`,
 //! `.tmp` or `.crc`, are skipped: writers of tables use them for unfinished files.
 
-use super::partitions::{self, Partition};
-use super::{SourceError, delta};
+use super::data_file::DataFile;
+use super::{SourceError, delta, partitions};
 use hashbrown::HashSet;
 use ripplet_io::{Format, Place, ReadError, check_plain, is_plain_file};
 use sha2::{Digest, Sha256};
@@ -14,31 +14,9 @@ use std::fmt::Write;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// Largest depth of nested folders.
 const DEEPEST: usize = 16;
-
-/// File of transactions, with what its folders or its table say about its rows.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct DataFile {
-    /// Path of the file.
-    pub path: PathBuf,
-    /// Columns whose value is the same in all rows.
-    pub partitions: Vec<Partition>,
-    /// Columns of its table, of which the file may lack some: those are null.
-    pub schema: Option<Arc<[String]>>,
-    /// Folder of its Delta table.
-    pub table: Option<PathBuf>,
-}
-
-impl DataFile {
-    /// Describes a file by the folders that it is in.
-    fn new(path: PathBuf) -> DataFile {
-        let partitions = partitions::of_path(&path);
-        DataFile { path, partitions, schema: None, table: None }
-    }
-}
 
 /// Returns the files that paths of files, paths of folders and patterns (`data/*/*.parquet`) name, without
 /// duplicates. They are in the order of the arguments, and within an argument ordered by path.

@@ -11,6 +11,7 @@
 //! All sources yield the columns of the mapping as arrays, in batches ([`RawBatch`]). [`decode`] turns these
 //! into times, amounts and ids ([`Batch`]). Memory: a few batches of 65,536 rows.
 
+mod data_file;
 pub mod decode;
 mod delta;
 pub mod duckdb;
@@ -31,7 +32,7 @@ pub use memory::{MemoryTable, TableSource};
 
 use arrow_array::{ArrayRef, RecordBatch, StringArray};
 use arrow_schema::{DataType, Field, Schema};
-use files::DataFile;
+use data_file::DataFile;
 use ripplet_io::tables::TableFile;
 use ripplet_io::{Compression, Format, NotBuiltIn, ReadError};
 use std::collections::HashMap;

@@ -6,7 +6,8 @@
 //! Following: the reader polls the folders and patterns. It takes a new file once two polls found it
 //! unchanged, so that it does not read a half-written one. Memory: a few batches.
 
-use super::files::{DataFile, find, find_one, fingerprint};
+use super::data_file::DataFile;
+use super::files::{find, find_one, fingerprint};
 use super::partitions::span_of;
 use super::{
     Batch, Batches, CONSTANT, MemoryTable, RawBatch, SourceError, TypeChange, duckdb, open_data,

@@ -57,7 +57,9 @@ pub mod compressed;
 
 pub use flat::FlatGraph;
 pub use lists::{Decoded, GraphLists, NeighborLists, ShardLists};
-pub use plain::{Adjacency, Direction, Graph, GraphBytes, InvalidGraph, Neighbors, Shard};
+pub use plain::{
+    Adjacency, Direction, Graph, GraphBytes, InvalidGraph, MAX_SHARD_ARCS, Neighbors, Shard,
+};
 pub use stored::{Storage, StoredGraph};
 pub use vertex_lists::{
     DecodedParts, EitherParts, ListParts, PlainParts, PlainPlace, PlainVertexLists, VertexLists,

@@ -1,10 +1,13 @@
 //! The graph: shards of adjacency, and the external ids.
 
 use crate::memory::{self, OutOfMemory};
-use crate::{Buffer, MAX_SHARD_ARCS, VertexId, VertexIds, WeightScale};
+use crate::{Buffer, VertexId, VertexIds, WeightScale};
 use rayon::prelude::*;
 use std::ops::Range;
 use thiserror::Error;
+
+/// The most arcs of a shard: its offsets are `u32`.
+pub const MAX_SHARD_ARCS: u64 = 1 << 31;
 
 /// Whether edges have a direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

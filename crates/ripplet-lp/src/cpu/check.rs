@@ -2,8 +2,8 @@
 
 use super::state::LpState;
 use super::synchronous::SyncRounds;
-use crate::check::{BrokenPromise, CheckError, Checked, Evidence, Promise, ROUNDS, Scored};
 use crate::hash::{Clock, Stream, mix, part_of};
+use crate::promise::{BrokenPromise, CheckError, Checked, Evidence, Promise, ROUNDS, Scored};
 use crate::rounds::Rounds;
 use crate::views::{Context, Total};
 use crate::{

@@ -17,15 +17,15 @@ mod tasks;
 mod totals;
 mod votes;
 
-use crate::check::{CheckError, Checked};
 use crate::columns::{self, ColumnSpec};
 use crate::engine;
 use crate::profile::Measured;
+use crate::promise::{CheckError, Checked};
 use crate::ranks::{CpuRank, RankStart};
-use crate::rounds::{RoundObserver, Rounds, run_rounds};
+use crate::rounds::{Rounds, run_rounds};
 use crate::{
-    Checkpoint, DynProgram, Executor, Hints, LabelTotal, Outcome, Plan, ProgramInfo, RunError,
-    Settings, Visibility,
+    Checkpoint, DynProgram, Executor, Hints, LabelTotal, Outcome, Plan, ProgramInfo, RoundObserver,
+    RunError, Settings, Visibility,
 };
 use asynchronous::AsyncRounds;
 use phased::PhasedRounds;

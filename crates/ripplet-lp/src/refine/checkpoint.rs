@@ -12,9 +12,9 @@
 
 use super::RefineRound;
 use super::input::Input;
-use super::moves::Partition;
+use super::level::READ_PER_TASK;
 use super::options::RefineError;
-use super::phases::READ_PER_TASK;
+use super::partition::Partition;
 use super::ratio::Ratio;
 use crate::checkpoint::{Checkpoint, CheckpointError, State};
 use crate::crew::Crew;

@@ -10,9 +10,9 @@
 //! Members are grouped in any order: the sums do not depend on it, nor does anything that reads the
 //! lists.
 
-use super::level::{ArcArrays, Level, LevelGraph};
-use super::moves::Partition;
-use super::phases::{ARCS_TOGETHER, READ_PER_TASK, Scratch, Team};
+use super::level::{ArcArrays, Level, LevelGraph, READ_PER_TASK};
+use super::partition::Partition;
+use super::phases::{ARCS_TOGETHER, Scratch, Team};
 use super::score::NullModel;
 use crate::crew::Crew;
 use crate::{Label, NO_LABEL, RunError};

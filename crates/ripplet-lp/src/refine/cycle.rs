@@ -17,7 +17,7 @@
 use super::RefineRound;
 use super::host::{HostGraph, HostSteps};
 use super::level::{ArcArrays, Level, LevelGraph};
-use super::moves::Partition;
+use super::partition::Partition;
 use super::score::{Directed, Factors, NullModel, Undirected};
 use super::sizes::Sizes;
 use super::steps::{Draw, Figures, HostLevel, RefineSteps, Rule};

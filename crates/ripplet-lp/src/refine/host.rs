@@ -3,9 +3,10 @@
 use super::checkpoint::{activate, active_words};
 use super::contract::{Contraction, named_by_smallest};
 use super::input::LISTS_PER_TASK;
-use super::level::{ArcArrays, Level, LevelGraph};
-use super::moves::{MoveRound, Moves, Partition};
-use super::phases::{Phases, READ_PER_TASK, Team};
+use super::level::{ArcArrays, Level, LevelGraph, READ_PER_TASK};
+use super::moves::{MoveRound, Moves};
+use super::partition::Partition;
+use super::phases::{Phases, Team};
 use super::score::{Gain, Mass, Sums};
 use super::steps::{Counts, Figures, RefineSteps, Rule, Saved};
 use super::subdivide::Subdivision;

@@ -8,6 +8,9 @@ use std::marker::PhantomData;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
+/// Vertices of a task that only reads an array.
+pub(super) const READ_PER_TASK: usize = 1 << 16;
+
 /// A graph with weighted arcs and vertex masses.
 ///
 /// Self-loops and arcs of weight 0 are left out: the first count in no gain, and nothing follows

@@ -27,9 +27,11 @@
 //! As in refinement: integers, and phases that see what earlier phases wrote.
 
 use super::contract::{Contraction, named_labels};
-use super::level::{ArcArrays, Level, LevelGraph};
-use super::moves::{MoveRound, Partition};
-use super::phases::{Phases, READ_PER_TASK, Team};
+use super::level::{ArcArrays, Level, LevelGraph, READ_PER_TASK};
+use super::merge_share::MergeShare;
+use super::moves::MoveRound;
+use super::partition::Partition;
+use super::phases::{Phases, Team};
 use super::score::Undirected;
 use super::steps::{Counts, Draw};
 use super::tally::Tally;
@@ -46,7 +48,6 @@ use ripplet_graph::{
 use std::ops::Range;
 use std::sync::OnceLock;
 use std::sync::atomic::Ordering::Relaxed;
-use thiserror::Error;
 
 /// The most contractions. Each merges several communities into one, so that few graphs need half of
 /// them.
@@ -57,49 +58,6 @@ const ROUNDS: u32 = 10;
 const PHASES: u32 = 8;
 /// Communities of a task that reads their arcs.
 const COMMUNITIES_PER_TASK: usize = 64;
-/// The fixed-point scale of [`MergeShare`].
-const STEPS: f64 = 65536.0;
-
-/// The share of a community's strength that arcs to another community must have for it to join.
-///
-/// Strength is the summed weight of the arcs of all members. The default is one twelfth, with which
-/// planted communities stay apart: see the decision on merging. A smaller share merges more.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MergeShare(u32);
-
-/// The share is not from 0 to 1.
-#[derive(Clone, Copy, Debug, Error, PartialEq)]
-#[error(
-    "the share of a community's votes that lets it join another is a number from 0 to 1, not {0}"
-)]
-pub struct BadMergeShare(pub f64);
-
-impl MergeShare {
-    /// Returns a share, rounded to a multiple of 2⁻¹⁶.
-    ///
-    /// # Errors
-    /// If it is not a number from 0 to 1.
-    pub fn new(share: f64) -> Result<MergeShare, BadMergeShare> {
-        let fits = (0.0..=1.0).contains(&share);
-        fits.then(|| MergeShare((share * STEPS).round() as u32)).ok_or(BadMergeShare(share))
-    }
-
-    /// Returns the share as a number.
-    pub fn value(self) -> f64 {
-        f64::from(self.0) / STEPS
-    }
-
-    /// Returns the share in units of 2⁻¹⁶.
-    pub fn steps(self) -> u32 {
-        self.0
-    }
-}
-
-impl Default for MergeShare {
-    fn default() -> Self {
-        MergeShare(STEPS as u32 / 12)
-    }
-}
 
 /// Merges communities; returns how many communities fewer there are.
 ///
@@ -556,7 +514,7 @@ impl MergeRule {
         let (own, mass, degree) = (partition.label(v), level.mass(v).sum, level.degree(v));
         let mut sums = tally.begin();
         level.each_arc(v, |u, weight| sums.add(partition.label(u), weight));
-        let least = u128::from(mass) * u128::from(self.share.0);
+        let least = u128::from(mass) * u128::from(self.share.steps());
         let is_eligible = |label: Label, weight: u64| {
             let (weight, chance) = (u128::from(weight), u128::from(partition.total(label)));
             weight << 16 >= least && weight * u128::from(self.total) >= u128::from(mass) * chance

@@ -49,8 +49,10 @@ mod host;
 mod input;
 mod level;
 pub(crate) mod merge;
+mod merge_share;
 mod moves;
 mod options;
+mod partition;
 mod phases;
 mod profile;
 mod ratio;
@@ -65,7 +67,8 @@ pub use checkpoint::checkpoint_bytes;
 pub use dendrogram::{Merge, dendrogram, dendrogram_bytes};
 pub use hierarchy::{MOST_LEVELS, hierarchy, hierarchy_bytes};
 pub use input::arcs_of;
-pub use merge::{BadMergeShare, MergeRule, MergeShare, MergeSteps};
+pub use merge::{MergeRule, MergeSteps};
+pub use merge_share::{BadMergeShare, MergeShare};
 pub use options::{
     DEFAULT_ITERATIONS, ESTIMATE_ITERATIONS, LARGEST_RESOLUTION, LEAST_RESOLUTION, Objective,
     RefineError, RefineOptions, Resolution,

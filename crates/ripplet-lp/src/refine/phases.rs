@@ -4,8 +4,8 @@
 //! wrote; then the choices are written. The result does not depend on the number of threads, as the
 //! steps are separated by barriers, and what threads write at once are sums or distinct values.
 
-use super::level::Masses;
-use super::moves::Partition;
+use super::level::{Masses, READ_PER_TASK};
+use super::partition::Partition;
 use super::score::NullModel;
 use super::sizes::{Claim, Sizes};
 use super::steps::{Counts, Draw};
@@ -20,8 +20,6 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
 use std::sync::{Mutex, PoisonError};
 
-/// Vertices of a task that only reads an array.
-pub(super) const READ_PER_TASK: usize = 1 << 16;
 /// Changes that one thread writes in a microsecond: twice what a step of a crew costs.
 const COMMITS_PER_TASK: usize = 1 << 7;
 /// Changes for which totals are divided into one more range of labels: each range reads all changes.

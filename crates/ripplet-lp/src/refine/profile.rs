@@ -27,10 +27,10 @@ use super::envelope::{Fraction, Line, crossing, keep_best};
 use super::host::sums;
 use super::input::{Input, OnInput, on_input};
 use super::level::Level;
-use super::moves::Partition;
 use super::options::{
     LARGEST_RESOLUTION, LEAST_RESOLUTION, Objective, RefineError, RefineOptions, Resolution,
 };
+use super::partition::Partition;
 use super::ratio::{Ratio, ln};
 use super::run::{plan, refine_graph};
 use super::score::Sums;

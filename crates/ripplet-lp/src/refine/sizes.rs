@@ -14,8 +14,7 @@
 //! Vertices that leave in a phase make room in the next one only. Sums and the order by hash do not depend
 //! on threads.
 
-use super::moves::Partition;
-use super::phases::READ_PER_TASK;
+use super::level::READ_PER_TASK;
 use crate::crew::Crew;
 use crate::{Label, NO_LABEL};
 use ripplet_graph::memory::{self, OutOfMemory};
@@ -147,21 +146,6 @@ pub(super) trait Room: Sync {
 
     /// Returns whether a community has no members.
     fn is_empty(&self, label: Label) -> bool;
-}
-
-/// Room for all. A community of mass 0 counts as empty.
-pub(super) struct Unlimited<'a>(pub &'a Partition);
-
-impl Room for Unlimited<'_> {
-    #[inline]
-    fn admits(&self, _: Label, _: VertexId) -> bool {
-        true
-    }
-
-    #[inline]
-    fn is_empty(&self, label: Label) -> bool {
-        self.0.total(label) == 0
-    }
 }
 
 impl Room for Sizes {

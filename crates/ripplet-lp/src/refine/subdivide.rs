@@ -19,7 +19,7 @@
 //! a random choice, and only the first half of its test (of the vertex, not of the part).
 
 use super::level::Level;
-use super::moves::Partition;
+use super::partition::Partition;
 use super::phases::{Phases, Team};
 use super::score::{Gain, GainFactors};
 use super::steps::{Counts, Draw};

@@ -11,7 +11,8 @@
 use super::functions::{Calls, Request};
 use super::watch::{Alarm, Order, Shared, watch};
 use super::{OpenError, Options, library};
-use crate::wire::{Bytes, Head, Step, Wire};
+use crate::step::Step;
+use crate::wire::{Bytes, Head, Wire};
 use crate::{CommError, Launch};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};

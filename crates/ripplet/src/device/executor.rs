@@ -5,7 +5,11 @@ use super::gpu_types::Exchanged;
 use super::ranks::OfRank;
 use ripplet_graph::GraphView;
 use ripplet_lp::cpu::{CpuExecutor, ThreadError};
-use ripplet_lp::{DynProgram, Executor, Outcome, Plan, RoundObserver, RunError, Settings};
+use ripplet_lp::engine::Parts;
+use ripplet_lp::{
+    DynProgram, Executor, Outcome, Plan, RoundObserver, RunError, RunIdentity, Settings,
+};
+use ripplet_ranks::SharedComm;
 
 /// Executor on a device that is chosen at run time.
 pub struct AnyExecutor(pub(super) On);
@@ -32,6 +36,46 @@ impl AnyExecutor {
     /// Returns an executor on GPUs.
     pub(super) fn of_gpus(gpus: Gpus) -> AnyExecutor {
         AnyExecutor(On::Gpus(gpus))
+    }
+
+    /// Returns the executor of a rank on the CPU with `threads` threads, or one per core.
+    ///
+    /// All ranks run the same programs on the same graph, which is compared before a run; each gets the outcome of
+    /// one process. After an error, abort the communicator: see [`RankExecutor::sharing`](ripplet_lp::RankExecutor::sharing).
+    ///
+    /// # Errors
+    /// If the system refuses the threads.
+    pub fn of_rank(threads: Option<usize>, comm: SharedComm) -> Result<AnyExecutor, ThreadError> {
+        Ok(AnyExecutor(On::Rank(OfRank::new(threads, comm)?)))
+    }
+
+    /// Sets the vertices of each rank, whose graph then needs the lists of its own vertices alone: see
+    /// [`RankExecutor::with_parts`](ripplet_lp::RankExecutor::with_parts). An executor that is no rank's ignores it.
+    ///
+    /// Rank 0's graph must have the ids. Whether all have parts of the same graph is for the caller to compare.
+    #[must_use]
+    pub fn with_parts(self, parts: Parts) -> AnyExecutor {
+        match self.0 {
+            On::Rank(rank) => AnyExecutor(On::Rank(rank.with_parts(parts))),
+            on => AnyExecutor(on),
+        }
+    }
+
+    /// Returns the identity of a run: [`RunIdentity::of`]. Ranks call it at the same time, and each reads the lists of its
+    /// own vertices if it has no others.
+    ///
+    /// # Errors
+    /// [`RunError::Ranks`] if a message between ranks fails.
+    pub fn identity<'g>(
+        &self,
+        graph: impl Into<GraphView<'g>>,
+        program: &dyn DynProgram,
+        settings: &Settings,
+    ) -> Result<RunIdentity, RunError> {
+        match &self.0 {
+            On::Rank(rank) => rank.identity(graph.into(), program, settings),
+            On::Cpu(_) | On::Gpus(_) => Ok(RunIdentity::of(graph, program, settings)),
+        }
     }
 
     /// Limits the bytes of host memory that a run on a GPU may use; the CPU ignores it.

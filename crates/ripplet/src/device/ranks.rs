@@ -1,7 +1,5 @@
 //! The executor of a rank: a process of several that share a run.
 
-use super::AnyExecutor;
-use super::executor::On;
 use ripplet_graph::GraphView;
 use ripplet_lp::cpu::{CpuExecutor, ThreadError};
 use ripplet_lp::engine::Parts;
@@ -19,54 +17,22 @@ pub(super) struct OfRank {
     comm: SharedComm,
 }
 
-impl AnyExecutor {
-    /// Returns the executor of a rank on the CPU with `threads` threads, or one per core.
-    ///
-    /// All ranks run the same programs on the same graph, which is compared before a run; each gets the outcome of
-    /// one process. After an error, abort the communicator: see [`RankExecutor::sharing`].
+impl OfRank {
+    /// Creates the executor of a rank with `threads` threads, or one per core.
     ///
     /// # Errors
     /// If the system refuses the threads.
-    pub fn of_rank(threads: Option<usize>, comm: SharedComm) -> Result<AnyExecutor, ThreadError> {
+    pub fn new(threads: Option<usize>, comm: SharedComm) -> Result<OfRank, ThreadError> {
         let cpu = Arc::new(CpuExecutor::new(threads)?);
         let executor = RankExecutor::sharing(cpu.clone(), comm.clone());
-        Ok(AnyExecutor(On::Rank(OfRank { executor, cpu, comm })))
+        Ok(OfRank { executor, cpu, comm })
     }
 
-    /// Sets the vertices of each rank, whose graph then needs the lists of its own vertices alone: see
-    /// [`RankExecutor::with_parts`]. An executor that is no rank's ignores it.
-    ///
-    /// Rank 0's graph must have the ids. Whether all have parts of the same graph is for the caller to compare.
-    #[must_use]
-    pub fn with_parts(self, parts: Parts) -> AnyExecutor {
-        match self.0 {
-            On::Rank(OfRank { executor, cpu, comm }) => {
-                let executor = executor.with_parts(parts);
-                AnyExecutor(On::Rank(OfRank { executor, cpu, comm }))
-            }
-            on => AnyExecutor(on),
-        }
+    /// Sets the vertices of each rank: see [`RankExecutor::with_parts`].
+    pub fn with_parts(self, parts: Parts) -> OfRank {
+        OfRank { executor: self.executor.with_parts(parts), ..self }
     }
 
-    /// Returns the identity of a run: [`RunIdentity::of`]. Ranks call it at the same time, and each reads the lists of its
-    /// own vertices if it has no others.
-    ///
-    /// # Errors
-    /// [`RunError::Ranks`] if a message between ranks fails.
-    pub fn identity<'g>(
-        &self,
-        graph: impl Into<GraphView<'g>>,
-        program: &dyn DynProgram,
-        settings: &Settings,
-    ) -> Result<RunIdentity, RunError> {
-        match &self.0 {
-            On::Rank(rank) => rank.identity(graph.into(), program, settings),
-            On::Cpu(_) | On::Gpus(_) => Ok(RunIdentity::of(graph, program, settings)),
-        }
-    }
-}
-
-impl OfRank {
     /// Returns the number of threads.
     pub fn threads(&self) -> usize {
         self.cpu.threads()
@@ -77,7 +43,11 @@ impl OfRank {
         &self.cpu
     }
 
-    fn identity(
+    /// Returns the identity of a run, as all ranks do at the same time.
+    ///
+    /// # Errors
+    /// [`RunError::Ranks`] if a message between ranks fails.
+    pub fn identity(
         &self,
         graph: GraphView<'_>,
         program: &dyn DynProgram,

@@ -80,7 +80,8 @@ impl<'a, P: Hints> LpState<'a, P> {
         let lists = VertexLists::new(graph);
         let totals = Totals::new(program.label_total(), &lists, &labels, settings.seed, volumes)?;
         let specs = if program.has_columns() { program.columns() } else { Vec::new() };
-        let columns = Columns::new(&specs, settings, graph.vertices())?;
+        let kept = resume.map_or(&[][..], |checkpoint| &checkpoint.columns);
+        let columns = Columns::new(&specs, &settings.columns, kept, graph.vertices())?;
         let active = match resume {
             Some(checkpoint) => ActiveSet::of(&checkpoint.active)?,
             None => ActiveSet::all(graph.vertices())?,

@@ -1,10 +1,57 @@
-//! Compact form of the searchable entities in a window's part: in columns, each id without the letters that it shares
+//! Searchable entities of a window, and their compact form in its part: in columns, each id without the prefix that it shares
 //! with the one before. If they are sorted, that takes one or two bytes each.
 //!
 //! Older versions wrote a row for each entity, which is read as well.
 
-use super::window_report::{OtherReport, Presence};
+use crate::output::KnownBadStatus;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// Entity beside the listed members of clusters.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct OtherReport {
+    /// Number of its kind.
+    pub kind: u8,
+    /// Its id.
+    pub id: String,
+    /// Its cluster, if it is in one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cluster: Option<String>,
+    /// Whether it has transactions.
+    #[serde(default, skip_serializing_if = "Presence::is_active")]
+    pub place: Presence,
+    /// Time since when it is known bad, in microseconds since 1970 UTC, if the list has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since: Option<i64>,
+}
+
+/// Whether an entity has transactions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[repr(u8)]
+pub enum Presence {
+    /// It has transactions in the window.
+    #[default]
+    Active = 0,
+    /// It has no transactions in the window.
+    Idle = 1,
+    /// No transaction up to the window's end names it.
+    NeverSeen = 2,
+}
+
+impl Presence {
+    fn is_active(&self) -> bool {
+        *self == Presence::Active
+    }
+}
+
+impl From<KnownBadStatus> for Presence {
+    fn from(place: KnownBadStatus) -> Presence {
+        match place {
+            KnownBadStatus::Cluster(_) | KnownBadStatus::NoCluster => Presence::Active,
+            KnownBadStatus::NoTransactions => Presence::Idle,
+            KnownBadStatus::NeverSeen => Presence::NeverSeen,
+        }
+    }
+}
 
 /// Either form.
 #[derive(Serialize, Deserialize)]
