@@ -23,7 +23,7 @@ use std::num::NonZeroU32;
 
 /// A keeper of every state.
 #[derive(Default)]
-struct All(Vec<Checkpoint>);
+pub struct All(pub Vec<Checkpoint>);
 
 impl Keeper for All {
     fn is_due(&mut self, _: &[Round]) -> bool {

@@ -85,9 +85,6 @@ pub enum CheckpointError {
         /// Its label.
         label: Label,
     },
-    /// The run is a refinement on a device.
-    #[error("a refinement resumes from a checkpoint on the CPU, not on a GPU")]
-    OfCpu,
     /// The stop rules end the run before the checkpoint's last round.
     #[error(
         "the checkpoint is of round {rounds}, but by these rules the run ends after round {end} \

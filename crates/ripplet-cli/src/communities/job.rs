@@ -99,15 +99,6 @@ impl Arguments {
             ));
         }
         let checkpoint = self.resolve_checkpoint(&program)?;
-        if checkpoint.is_some()
-            && matches!(program, Program::Refine(_))
-            && !choices.device.is_cpu_enough()
-        {
-            return Err(Failure::refused(
-                "checkpoints of a refinement are kept on the CPU",
-                "leave --checkpoint out, leave --device and --device-memory out, or use --device cpu",
-            ));
-        }
         let files = [Some(&*self.input), self.labels.as_deref(), program.reads()];
         let files: Vec<&Path> = files.into_iter().flatten().collect();
         check_standard_input(&files)?;

@@ -127,9 +127,7 @@ fn run_graph(mut job: Job<'_>, ranks: &Ranks, console: &Console) -> Result<(), F
     let opened = match &job.program {
         // No GPU is opened for work that the CPU does.
         _ if ranks.are_several() => Device::cpu().open(None)?,
-        Program::Refine(refine) if refine.profile.is_some() || job.checkpoint.is_some() => {
-            Device::cpu().open(None)?
-        }
+        Program::Refine(refine) if refine.profile.is_some() => Device::cpu().open(None)?,
         // Several GPUs do not share a refinement.
         Program::Refine(_) => job.device.open_one()?,
         _ => job.device.open()?,

@@ -64,7 +64,8 @@ impl Work<'_> {
         let plan = executor.plan_refinement(self.graph, options, self.threads);
         let mut plan = self.with_tables(plan, job);
         if self.job.checkpoint.is_some() {
-            plan = plan.with("a checkpoint", checkpoint_bytes(self.graph.vertices().into()));
+            let vertices = self.graph.vertices().into();
+            plan = plan.with("a checkpoint", checkpoint_bytes(vertices, !executor.is_cpu()));
         }
         let choices = Choices { phases: None, ..self.choices(executor, settings) };
         if let Some(form) = self.job.estimate {

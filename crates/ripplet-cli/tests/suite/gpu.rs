@@ -224,14 +224,16 @@ fn an_estimate_tells_of_the_gpu() {
 
 /// The GPU fails at kernels, so that a note shows that a run was on it.
 #[test]
-fn refinement_is_on_the_gpu_but_for_checkpoints_and_profiles() {
+fn refinement_is_on_the_gpu_but_for_profiles() {
     let sandbox = with_driver();
     sandbox.write("fixed.txt", "1\n2\n");
     let run_of = |flags: &str, device: &str| {
         format!("communities graph.txt -o out.txt --refine modularity {flags} --device {device}")
     };
     let flags = ["", "--directed", "--fixed fixed.txt", "--max-size 2", "--dendrogram d.csv"];
-    for flags in flags.into_iter().chain(["--directed --fixed fixed.txt --max-size 3"]) {
+    let more =
+        ["--directed --fixed fixed.txt --max-size 3", "--checkpoint kept --checkpoint-every 1"];
+    for flags in flags.into_iter().chain(more) {
         ok(&sandbox, &run_of(flags, "cpu"));
         let expected = sandbox.read("out.txt");
         std::fs::remove_file(sandbox.path("out.txt")).unwrap();
@@ -243,21 +245,31 @@ fn refinement_is_on_the_gpu_but_for_checkpoints_and_profiles() {
         let estimate = ok(&sandbox, &format!("{} --estimate", run_of(flags, "auto"))).out;
         assert!(estimate.contains("on cuda:0 Fake GPU 0\n"), "{flags}: {estimate}");
     }
-    for (flags, sentence) in [
-        ("--checkpoint kept", "checkpoints of a refinement are kept on the CPU"),
-        ("--resolution-profile p.csv", "--resolution-profile runs on the CPU"),
-    ] {
-        fails(&sandbox, &run_of(flags, "cuda"), &[], 2, &[sentence, "--device cpu"]);
-        fails(&sandbox, &run_of(flags, "auto --device-memory 8MiB"), &[], 2, &[sentence]);
-        ok(&sandbox, &run_of(flags, "cpu"));
-        let expected = sandbox.read("out.txt");
-        let said = ok(&sandbox, &run_of(&format!("{flags} --stats s.json"), "auto"));
-        assert!(!said.error.contains("CPU"), "{flags}: {said:?}");
-        assert_eq!(
-            (sandbox.read("out.txt"), &sandbox.json("s.json")["device"]),
-            (expected, &"cpu".into())
-        );
-        std::fs::remove_file(sandbox.path("out.txt")).unwrap();
+    let (flags, sentence) = ("--resolution-profile p.csv", "--resolution-profile runs on the CPU");
+    fails(&sandbox, &run_of(flags, "cuda"), &[], 2, &[sentence, "--device cpu"]);
+    fails(&sandbox, &run_of(flags, "auto --device-memory 8MiB"), &[], 2, &[sentence]);
+    ok(&sandbox, &run_of(flags, "cpu"));
+    let expected = sandbox.read("out.txt");
+    let said = ok(&sandbox, &run_of(&format!("{flags} --stats s.json"), "auto"));
+    assert!(!said.error.contains("CPU"), "{flags}: {said:?}");
+    assert_eq!(
+        (sandbox.read("out.txt"), &sandbox.json("s.json")["device"]),
+        (expected, &"cpu".into())
+    );
+    std::fs::remove_file(sandbox.path("out.txt")).unwrap();
+}
+
+/// The state comes to the host: 4 bytes, one byte and a bit for each vertex.
+#[test]
+fn the_copy_of_a_refinement_s_state_is_planned() {
+    let sandbox = with_driver();
+    for (device, bytes) in [("cuda", 6 * 5 + 8), ("cpu", 8)] {
+        let flags = "--refine modularity --checkpoint kept --estimate=json";
+        let run = format!("communities graph.txt -o out.txt {flags} --device {device}");
+        let estimate: Value = serde_json::from_str(&ok(&sandbox, &run).out).unwrap();
+        let mut items = estimate["plan"].as_array().unwrap().iter();
+        let kept = items.find(|item| item["purpose"] == "a checkpoint").expect("it is planned");
+        assert_eq!(kept["bytes"], bytes, "{device}");
     }
 }
 

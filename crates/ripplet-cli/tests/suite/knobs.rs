@@ -472,10 +472,6 @@ fn what_refinement_does_not_do_is_refused() {
             "modularity --resolution-profile p.csv --device cuda",
             &["--resolution-profile runs on the CPU"],
         ),
-        (
-            "modularity --device cuda --checkpoint folder",
-            &["checkpoints of a refinement are kept on the CPU"],
-        ),
         ("modularity --schedule sync", &["--schedule"]),
         ("modularity --program lpa", &["--program"]),
     ] {

@@ -7,8 +7,9 @@ use super::state::{
 use super::tuning::Tuning;
 use ripplet_gpu::{Address, Arena, Device};
 use ripplet_graph::{Observer, VertexId, memory};
-use ripplet_lp::refine::{Counts, Figures, HostLevel, RefineSteps, Rule, Sums};
+use ripplet_lp::refine::{Counts, Figures, HostLevel, RefineSteps, Rule, Saved, Sums};
 use ripplet_lp::{Label, RunError};
+use std::borrow::Cow;
 use std::ops::Range;
 
 /// Bytes that the arrays of a contraction are longer than their values, at most, by alignment.
@@ -402,6 +403,12 @@ impl<D: Device> DeviceSteps<'_, D> {
         Ok(fixed)
     }
 
+    /// Returns the labels that were kept last.
+    fn labels_kept(&self) -> Result<Vec<Label>, RunError> {
+        let best = &self.launcher.places.best;
+        self.launcher.read(self.launcher.at(best.start), (best.end - best.start) / 4)
+    }
+
     /// Numbers the parts, and groups their members.
     fn group(&self, work: &Work) -> Result<(), RunError> {
         let (launcher, parts) = (&self.launcher, u64::from(work.contraction.parts));
@@ -553,9 +560,30 @@ impl<D: Device> RefineSteps for DeviceSteps<'_, D> {
         Ok(counted.different == 0)
     }
 
+    fn state(&mut self, partition: &DevicePartition) -> Result<Saved<'_>, RunError> {
+        let vertices = partition.level.vertices;
+        let active: Vec<u8> = self.launcher.read(partition.partition.active, vertices.into())?;
+        let mut words = memory::zeros(vertices.div_ceil(64) as usize).map_err(RunError::Array)?;
+        let word_of = |word: &mut u64, bytes: &[u8]| {
+            let bits = bytes.iter().enumerate().map(|(bit, &byte)| u64::from(byte != 0) << bit);
+            *word = bits.sum();
+        };
+        words.iter_mut().zip(active.chunks(64)).for_each(|(word, bytes)| word_of(word, bytes));
+        for v in self.fixed(partition)? {
+            words[v as usize / 64] &= !(1 << (v % 64));
+        }
+        Ok((Cow::Owned(self.labels_kept()?), words))
+    }
+
+    fn activate(&mut self, partition: &DevicePartition, active: &[u64]) -> Result<(), RunError> {
+        // Of fixed vertices, which are never scheduled, the byte does not matter.
+        let is_active = |v: u32| (active[v as usize / 64] >> (v % 64) & 1) as u8;
+        let bytes = memory::collected((0..partition.level.vertices).map(is_active));
+        self.launcher.write(partition.partition.active, &bytes.map_err(RunError::Array)?)
+    }
+
     fn best(self) -> Result<Vec<Label>, RunError> {
-        let best = &self.launcher.places.best;
-        self.launcher.read(self.launcher.at(best.start), (best.end - best.start) / 4)
+        self.labels_kept()
     }
 
     fn to_host(

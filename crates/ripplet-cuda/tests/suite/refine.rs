@@ -1,6 +1,7 @@
 //! Refinement on a device against the CPU, whose suite compares it with its definition: the same
 //! labels, rounds and counts.
 
+use crate::checkpoints::All;
 use crate::families;
 use crate::graphs::{Edges, Storage};
 use crate::machines::{gpu, is_thorough, on_gpu, takes_many};
@@ -13,7 +14,7 @@ use ripplet_graph::{
     Direction, EdgeTable, Graph, GraphBuilder, GraphView, MAX_SHARD_ARCS, Observer,
 };
 use ripplet_lp::refine::{Objective, RefineError, RefineOptions, Refined, Resolution, refine};
-use ripplet_lp::{NO_LABEL, RoundObserver, RunError};
+use ripplet_lp::{Checkpoint, NO_LABEL, RoundObserver, RunError};
 use std::num::NonZeroU32;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
@@ -29,13 +30,14 @@ fn on_device(
     graph: GraphView<'_>,
     options: &RefineOptions,
     (tuning, order): (Tuning, u64),
+    observer: &mut dyn RoundObserver,
 ) -> Result<Refined, RefineError> {
     if on_gpu() {
         let refinement = DeviceRefinement::new(gpu(ripplet_cuda::lp::Tuning::default()));
-        return Ok(refinement.with_tuning(tuning).run(graph, options, &mut ())?.0);
+        return Ok(refinement.with_tuning(tuning).run(graph, options, observer)?.0);
     }
     let executor = DeviceExecutor::new(EmulatedDevice::with_order(order));
-    Ok(DeviceRefinement::new(&executor).with_tuning(tuning).run(graph, options, &mut ())?.0)
+    Ok(DeviceRefinement::new(&executor).with_tuning(tuning).run(graph, options, observer)?.0)
 }
 
 /// The result without the seconds of its rounds.
@@ -46,10 +48,49 @@ fn timeless(mut refined: Refined) -> Refined {
 
 fn check(graph: GraphView<'_>, options: &RefineOptions, tuning: Tuning, order: u64, name: &str) {
     let expected = timeless(refine(graph, options, &mut ()).unwrap());
-    let found = timeless(on_device(graph, options, (tuning, order)).unwrap());
+    let found = timeless(on_device(graph, options, (tuning, order), &mut ()).unwrap());
     let differing = expected.labels.iter().zip(&found.labels).filter(|(a, b)| a != b).count();
     assert_eq!(differing, 0, "{name}, {options:?}, {tuning:?}: vertices with another label");
     assert_eq!(expected, found, "{name}, {options:?}, {tuning:?}");
+}
+
+/// Saves every state on the device and on the CPU, which are the same, and resumes from each of them on both; returns
+/// their number.
+fn check_resumed(graph: GraphView<'_>, options: &RefineOptions, tuning: Tuning) -> usize {
+    let (mut of_cpu, mut of_device) = (All::default(), All::default());
+    let whole = timeless(refine(graph, options, &mut of_cpu).unwrap());
+    on_device(graph, options, (tuning, 1), &mut of_device).unwrap();
+    let contents = |states: &All| -> Vec<_> {
+        let of = |state: &Checkpoint| {
+            let columns: Vec<_> = state.columns.iter().map(|values| values.to_vec()).collect();
+            (state.rounds.clone(), state.labels.to_vec(), state.active.to_vec(), columns)
+        };
+        states.0.iter().map(of).collect()
+    };
+    assert!(contents(&of_cpu) == contents(&of_device), "{options:?}: states differ");
+    for state in of_device.0 {
+        let options = RefineOptions { resume: Some(state), ..options.clone() };
+        assert_eq!(timeless(refine(graph, &options, &mut ()).unwrap()), whole);
+        assert_eq!(timeless(on_device(graph, &options, (tuning, 2), &mut ()).unwrap()), whole);
+    }
+    of_cpu.0.len()
+}
+
+/// After the first iteration, half of the vertices or fewer are active.
+#[test]
+fn runs_resume_on_any_device() {
+    let table = Web::new(families::scale(8)).generate().unwrap();
+    let mut states = 0;
+    for direction in [Direction::Undirected, Direction::Directed] {
+        let graph = GraphBuilder::new().direction(direction).build(table.clone()).unwrap();
+        for resolution in [Resolution::Fixed(1.0), Resolution::Auto] {
+            let options = modularity(resolution);
+            states += check_resumed((&graph).into(), &options, LAST_ON_HOST);
+            let options = limited(with_fixed(options, graph.vertices(), 3), 9);
+            states += check_resumed((&graph).into(), &options, ALL_ON_DEVICE);
+        }
+    }
+    assert!(states >= 8, "{states} states");
 }
 
 fn modularity(resolution: Resolution) -> RefineOptions {
@@ -170,7 +211,7 @@ fn communities_to_begin_with_may_not_exceed_the_limit() {
     let options = RefineOptions { initial, ..modularity(Resolution::Fixed(1.0)) };
     for (most, expected) in [(2, Some(RefineError::InitialSize { size: 3, most: 2 })), (3, None)] {
         let options = limited(options.clone(), most);
-        let refused = on_device((&graph).into(), &options, (ALL_ON_DEVICE, 0)).err();
+        let refused = on_device((&graph).into(), &options, (ALL_ON_DEVICE, 0), &mut ()).err();
         assert_eq!(refused, expected);
         assert_eq!(refine(&graph, &options, &mut ()).err(), expected);
     }

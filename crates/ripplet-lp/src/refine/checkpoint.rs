@@ -28,9 +28,11 @@ use std::sync::atomic::Ordering::Relaxed;
 const WORDS: usize = 8;
 const ROUND_WORDS: usize = 3;
 
-/// Returns the bytes that a checkpoint takes while it is written, beside the run's.
-pub fn checkpoint_bytes(vertices: u64) -> u64 {
-    vertices.div_ceil(64).saturating_mul(8)
+/// Returns the bytes that a checkpoint takes on the host while it is written, beside the run's: a bit for each
+/// vertex and, of a run on a device, copies of its labels and of a byte for each vertex.
+pub fn checkpoint_bytes(vertices: u64, is_on_device: bool) -> u64 {
+    let copies = if is_on_device { vertices.saturating_mul(4 + 1) } else { 0 };
+    vertices.div_ceil(64).saturating_mul(8).saturating_add(copies)
 }
 
 /// How far a run is, beside its labels and active vertices.
@@ -58,18 +60,24 @@ impl Progress {
         words
     }
 
-    /// Passes the state to a keeper, if it is due after one of the rounds from `asked` on.
+    fn rounds(&self) -> Vec<Round> {
+        self.rounds.iter().map(|round| round.round).collect()
+    }
+
+    /// Returns whether a state is due after one of the rounds from `asked` on.
+    pub fn is_due(&self, asked: usize, keeper: &mut dyn Keeper) -> bool {
+        let rounds = self.rounds();
+        (asked + 1..=rounds.len()).any(|count| keeper.is_due(&rounds[..count]))
+    }
+
+    /// Passes the state to a keeper.
     pub fn keep(
         &self,
-        asked: usize,
         keeper: &mut dyn Keeper,
         labels: &[Label],
         active: &[u64],
     ) -> Result<(), RunError> {
-        let rounds: Vec<Round> = self.rounds.iter().map(|round| round.round).collect();
-        if !(asked + 1..=rounds.len()).any(|count| keeper.is_due(&rounds[..count])) {
-            return Ok(());
-        }
+        let rounds = self.rounds();
         let state = State {
             labels: Cow::Borrowed(labels),
             active: Cow::Borrowed(active),

@@ -14,6 +14,7 @@ use crate::crew::Crew;
 use crate::{Label, RunError};
 use ripplet_graph::memory::{self, OutOfMemory};
 use ripplet_graph::{Observer, VertexId, as_atomic};
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -299,9 +300,9 @@ impl<'a, L: Level> RefineSteps for HostSteps<'a, L> {
         Ok(self.work.keep(partition))
     }
 
-    fn state(&mut self, partition: &Partition) -> Result<Option<Saved<'_>>, RunError> {
+    fn state(&mut self, partition: &Partition) -> Result<Saved<'_>, RunError> {
         let active = active_words(self.work.team.crew, partition)?;
-        Ok(Some((&self.work.best, active)))
+        Ok((Cow::Borrowed(&self.work.best), active))
     }
 
     fn activate(&mut self, partition: &Partition, active: &[u64]) -> Result<(), RunError> {

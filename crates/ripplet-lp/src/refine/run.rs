@@ -17,7 +17,7 @@ use super::steps::{BegunOn, DeviceInput, RefineDevice, RefineSteps};
 use super::{NO_GAIN, Refined, SCANS};
 use crate::communities::split_disconnected;
 use crate::crew::{Crew, with_whole_pool};
-use crate::{Checkpoint, CheckpointError, Label, NO_LABEL, RoundObserver, RunError, StopReason};
+use crate::{Label, NO_LABEL, RoundObserver, RunError, StopReason};
 use ripplet_graph::{GraphView, OutOfMemory, Plan, as_atomic, memory};
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
@@ -115,7 +115,7 @@ pub(super) fn refine_graph(
 /// Finds the communities that [`refine`] finds, on a device; the host's threads do the rest.
 ///
 /// # Errors
-/// See [`RefineError`]; also [`CheckpointError::OfCpu`] if [`RefineOptions::resume`] has a checkpoint.
+/// See [`RefineError`].
 pub fn refine_on<'g>(
     device: &impl RefineDevice,
     graph: impl Into<GraphView<'g>>,
@@ -124,9 +124,6 @@ pub fn refine_on<'g>(
 ) -> Result<Refined, RefineError> {
     let graph = graph.into();
     options.check(graph.vertices())?;
-    if options.resume.is_some() {
-        return Err(CheckpointError::OfCpu.into());
-    }
     observer.on_stage("refining");
     let refinement = DeviceRefinement { device, graph, options, observer: &mut *observer };
     let refined = on_input(graph, options.objective, refinement)?;
@@ -174,10 +171,7 @@ impl OnInput for HostRefinement<'_> {
             let arrays = ArcArrays::new(contracted_arcs(input.arcs))?;
             let steps = HostSteps::new(crew, level, &arrays, labels)?;
             let begun = BegunOn { steps, graph: HostGraph::Input, partition };
-            let mut run = Run::new(begun, input, vertices, options, observer);
-            let first = done.iterations;
-            run.go_on_from(done, options.resume.as_ref())?;
-            run.iterate(first..options.iterations.max(1))
+            Run::new(begun, input, vertices, options, observer).go_on(done, options)
         })
     }
 }
@@ -195,14 +189,14 @@ impl<D: RefineDevice> OnInput for DeviceRefinement<'_, D> {
 
     fn perform<L: Level>(self, input: Input, level: &L) -> Result<Refined, RefineError> {
         let DeviceRefinement { device, graph, options, observer } = self;
+        let mut input = input;
         let imbalances = L::Null::IS_DIRECTED.then(|| level.imbalances());
-        let given = options.initial.as_deref();
-        let labels = with_whole_pool(|crew| {
-            let mut labels = initial(crew, given, level.vertices())?;
+        let (labels, done) = with_whole_pool(|crew| {
+            let (mut labels, done) = begin(crew, &mut input, options, level.vertices())?;
             if let Some(most) = options.max_size {
                 initial_sizes(crew, most, as_atomic(&mut labels))?;
             }
-            Ok::<_, RefineError>(labels)
+            Ok::<_, RefineError>((labels, done))
         })?;
         let begun = device.begin(DeviceInput {
             graph,
@@ -215,8 +209,7 @@ impl<D: RefineDevice> OnInput for DeviceRefinement<'_, D> {
             room: contracted_arcs(input.arcs),
         })?;
         drop(labels);
-        Run::new(begun, input, level.vertices(), options, observer)
-            .iterate(0..options.iterations.max(1))
+        Run::new(begun, input, level.vertices(), options, observer).go_on(done, options)
     }
 }
 
@@ -275,18 +268,16 @@ impl<'a, S: RefineSteps> Run<'a, S> {
         Run { graph, partition, input, cycles, asked: 0 }
     }
 
-    /// Sets the counts and the active vertices of the run to resume.
-    fn go_on_from(
-        &mut self,
-        done: Progress,
-        checkpoint: Option<&Checkpoint>,
-    ) -> Result<(), RunError> {
-        let Some(checkpoint) = checkpoint else { return Ok(()) };
-        let Progress { step, scanned, rounds, .. } = done;
-        self.asked = rounds.len();
-        let state = &mut self.cycles.state;
-        (state.step, state.scanned, state.rounds) = (step, scanned, rounds);
-        self.cycles.steps.activate(&self.partition, &checkpoint.active)
+    /// Performs the iterations that are left, with the counts and active vertices of the run to resume.
+    fn go_on(mut self, done: Progress, options: &RefineOptions) -> Result<Refined, RefineError> {
+        let Progress { iterations, step, scanned, rounds, .. } = done;
+        if let Some(checkpoint) = &options.resume {
+            self.asked = rounds.len();
+            let state = &mut self.cycles.state;
+            (state.step, state.scanned, state.rounds) = (step, scanned, rounds);
+            self.cycles.steps.activate(&self.partition, &checkpoint.active)?;
+        }
+        self.iterate(iterations..options.iterations.max(1))
     }
 
     fn iterate(mut self, iterations: Range<u32>) -> Result<Refined, RefineError> {
@@ -338,7 +329,7 @@ impl<'a, S: RefineSteps> Run<'a, S> {
         Ok(Refined { labels, resolution, iterations, rounds, scanned, reason, split: 0 })
     }
 
-    /// Saves the state after some iterations, if it is due and the device can.
+    /// Saves the state after some iterations, if it is due.
     fn save(&mut self, iterations: u32) -> Result<(), RunError> {
         let Cycles { steps, state, observer, .. } = &mut self.cycles;
         let asked = std::mem::replace(&mut self.asked, state.rounds.len());
@@ -350,10 +341,11 @@ impl<'a, S: RefineSteps> Run<'a, S> {
             ratio: Some(self.input.objective.ratio),
             rounds: state.rounds.clone(),
         };
-        match steps.state(&self.partition)? {
-            Some((labels, active)) => progress.keep(asked, keeper, labels, &active),
-            None => Ok(()),
+        if !progress.is_due(asked, keeper) {
+            return Ok(());
         }
+        let (labels, active) = steps.state(&self.partition)?;
+        progress.keep(keeper, &labels, &active)
     }
 
     /// Estimates the resolution of the next iteration, if it is to be estimated.

@@ -13,6 +13,7 @@ use super::score::{Directed, Factors, NullModel, Sums, Undirected};
 use crate::hash::{mix, part_of};
 use crate::{Label, RunError};
 use ripplet_graph::{GraphView, Observer, VertexId};
+use std::borrow::Cow;
 use std::num::NonZeroU32;
 
 /// The assignment of vertices to the phases of a round: vertex `v` is in phase
@@ -138,7 +139,7 @@ pub struct HostLevel {
 }
 
 /// The labels of a partition, and a bit for each vertex, whether it is active.
-pub type Saved<'a> = (&'a [Label], Vec<u64>);
+pub type Saved<'a> = (Cow<'a, [Label]>, Vec<u64>);
 
 /// The steps of a refinement on one device.
 ///
@@ -217,16 +218,11 @@ pub trait RefineSteps {
     fn keep(&mut self, partition: &Self::Partition) -> Result<bool, RunError>;
 
     /// Returns the labels of the best partition, and a bit for each vertex of the input, whether it is
-    /// active; `None` if the device saves no states.
-    fn state(&mut self, _partition: &Self::Partition) -> Result<Option<Saved<'_>>, RunError> {
-        Ok(None)
-    }
+    /// active; fixed vertices are not.
+    fn state(&mut self, partition: &Self::Partition) -> Result<Saved<'_>, RunError>;
 
-    /// Activates the vertices of the input that have a bit, and no others. Called only on devices that
-    /// save states.
-    fn activate(&mut self, _partition: &Self::Partition, _active: &[u64]) -> Result<(), RunError> {
-        Ok(())
-    }
+    /// Activates the vertices of the input that have a bit, and no others.
+    fn activate(&mut self, partition: &Self::Partition, active: &[u64]) -> Result<(), RunError>;
 
     /// Returns the labels of the best partition.
     fn best(self) -> Result<Vec<Label>, RunError>;

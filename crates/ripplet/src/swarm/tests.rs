@@ -205,15 +205,22 @@ fn every_stage_can_be_cancelled() {
         Ok(())
     };
     assert!(matches!(ended(None, || WELL, turn, &switch), (SwarmError::Cancelled, 5)));
-    // While all stages wait for a worker.
-    let switch = Switch::default();
+    // While all stages wait for a worker, once the parts before it are written.
+    let (switch, written) = (Switch::default(), AtomicUsize::new(0));
     std::thread::scope(|threads| {
         threads.spawn(|| {
+            while written.load(SeqCst) < 3 {
+                sleep(Duration::from_millis(1));
+            }
             sleep(Duration::from_millis(30));
             switch.0.store(true, SeqCst);
         });
         let hangs = || Counter { hangs_at: Some(12), ..WELL };
-        assert!(matches!(ended(None, hangs, |_| Ok(()), &switch), (SwarmError::Cancelled, 3)));
+        let count = |taken| {
+            written.store(taken, SeqCst);
+            Ok(())
+        };
+        assert!(matches!(ended(None, hangs, count, &switch), (SwarmError::Cancelled, 3)));
     });
 }
 
