@@ -57,6 +57,12 @@ def test_values_are_those_of_networkx(kind: str) -> None:
         ranks = rp.pagerank(graph, tolerance=1e-12).to_dict()
         expected = nx.pagerank(plain, weight=None, tol=1e-14, max_iter=1000)
         assert all(abs(ranks[id] - value) < 1e-10 for id, value in expected.items())
+        some = list(plain)[::3]
+        for chosen in (some, {id: at + 0.5 for at, id in enumerate(some)}):
+            weights = chosen if isinstance(chosen, dict) else dict.fromkeys(chosen, 1)
+            ranks = rp.pagerank(graph, tolerance=1e-12, personalize=chosen).to_dict()
+            expected = nx.pagerank(plain, weight=None, tol=1e-14, max_iter=1000, personalization=weights)
+            assert all(abs(ranks[id] - value) < 1e-10 for id, value in expected.items())
     parts = nx.weakly_connected_components(plain) if plain.is_directed() else nx.connected_components(plain)
     found = rp.components(graph)
     groups: dict[int, set[Any]] = {}
@@ -143,6 +149,10 @@ BAD: list[tuple[Any, dict[str, Any], str]] = [
     (rp.closeness, {"measure": "wasserman-faust", "normalized": True}, "nothing"),
     (rp.pagerank, {"damping": 2.0}, "damping"),
     (rp.pagerank, {"iterations": 3, "tolerance": 1e-3}, "exact"),
+    (rp.pagerank, {"personalize": []}, "at least one"),
+    (rp.pagerank, {"personalize": [9]}, "9"),
+    (rp.pagerank, {"personalize": {1: -1.0}}, "0 or above"),
+    (rp.pagerank, {"personalize": {1: "much"}}, "pairs of a vertex and a number"),
     (rp.lcc, {"definition": "mine"}, "fagiolo"),
     (rp.betweenness, {"devise": "cpu"}, "device"),
     (rp.kcore, {"device": "cpu"}, "no option device"),

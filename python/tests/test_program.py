@@ -156,7 +156,7 @@ def hook(*lines: str) -> str:
         (["return Vote(u.label, u.id / 2)"], 8, "// for whole numbers"),
         (["x: i32 = 3", "return Vote(u.label, u32(x // 2))"], 9, "u32 and u64 alone"),
         (["return Vote(u.label, int(2.5))"], 8, "write u32"),
-        (["if u.id > 3:", "    x = 1", "return Vote(u.label, x)"], 10, "no value on every way"),
+        (["if u.id > 3:", "    x = 1", "return Vote(u.label, x)"], 10, "no value on every path"),
         (["return Vote(u.label, nowhere)"], 8, "no name nowhere"),
         (["while True:", "    pass", "return Vote(u.label, 1)"], 8, "loop"),
         (["for i in [1, 2]:", "    pass", "return Vote(u.label, 1)"], 8, "range"),

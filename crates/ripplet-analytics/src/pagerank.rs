@@ -15,6 +15,13 @@
 //! arcs and self-loops that the graph keeps count as arcs. Weighted, an arc gets a share proportional
 //! to its weight among the arcs that leave u.
 //!
+//! Personalized, a surfer that jumps, or is at a vertex without outgoing arcs, goes on at vertex v with the
+//! share of v in [`Jumps`] instead of 1 / n, as in networkx:
+//!
+//! ```text
+//! rank'(v) = (1 − d + d · lost) · jumps(v) + d · Σ rank(u) / out(u)
+//! ```
+//!
 //! # Directed graphs
 //! The surfer follows arcs in their direction. On an undirected graph an edge is an arc in each
 //! direction.
@@ -30,7 +37,7 @@
 //!
 //! # References
 //! Brin, Page, *The anatomy of a large-scale hypertextual web search engine*, Computer Networks 30,
-//! 1998. Iosup et al., *LDBC Graphalytics*, VLDB 2016.
+//! 1998. Haveliwala, *Topic-sensitive PageRank*, WWW 2002. Iosup et al., *LDBC Graphalytics*, VLDB 2016.
 
 use crate::run::go_on;
 use crate::sides::{Along, Sides, dispatch_sides, of_member};
@@ -39,7 +46,8 @@ use crate::{AnalysisError, InvalidSetting, Plan};
 use rayon::prelude::*;
 use ripplet_graph::batch::{BatchGraph, BatchSlice};
 use ripplet_graph::storage::NeighborLists;
-use ripplet_graph::{GraphView, Observer, OutOfMemory, memory};
+use ripplet_graph::{GraphView, Observer, OutOfMemory, VertexId, memory};
+use thiserror::Error;
 
 /// Vertices of a partial sum: a constant, as the bits of the result depend on it.
 const BLOCK: usize = 1 << 12;
@@ -68,6 +76,84 @@ pub enum Stop {
         /// The largest number of rounds.
         rounds: u32,
     },
+}
+
+/// The vertices at which a walk goes on that jumps, each with its share of the jumps.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Jumps(Vec<f64>);
+
+/// Shares of jumps that no walk can have.
+#[derive(Clone, Debug, Error, PartialEq)]
+pub enum JumpsError {
+    /// There are none, or all are 0.
+    #[error(
+        "a walk that jumps needs a vertex to go on at: give at least one, with a weight above 0"
+    )]
+    Nowhere,
+    /// A vertex is not in the graph.
+    #[error("vertex {vertex} is no vertex of the graph, which has {vertices}")]
+    NoSuchVertex {
+        /// The vertex.
+        vertex: VertexId,
+        /// The number of vertices.
+        vertices: u32,
+    },
+    /// A weight is negative or no finite number, or the sum of all is too large.
+    #[error("the weight {weight} of vertex {vertex} is not 0 or above, or too large")]
+    Weight {
+        /// The vertex.
+        vertex: VertexId,
+        /// Its weight.
+        weight: f64,
+    },
+    /// Memory allocation failed.
+    #[error(transparent)]
+    OutOfMemory(#[from] OutOfMemory),
+}
+
+impl Jumps {
+    /// Returns jumps to some vertices of a graph of `vertices` vertices, in proportion to their weights; those of a
+    /// vertex that comes repeatedly add up.
+    ///
+    /// Memory: 8 bytes a vertex of the graph.
+    ///
+    /// # Errors
+    /// If no vertex has a weight above 0, a weight is negative or no number, or a vertex is not in the graph.
+    ///
+    /// # Examples
+    /// ```
+    /// use ripplet_analytics::pagerank::{Jumps, PageRank};
+    /// use ripplet_graph::{EdgeTable, GraphBuilder, VertexIds};
+    ///
+    /// // A path of three vertices: the walk begins anew at its end.
+    /// let ids = VertexIds::Consecutive { first: 0, count: 3 };
+    /// let graph = GraphBuilder::new().build(EdgeTable::new(ids, vec![0, 1], vec![1, 2])?)?;
+    /// let jumps = Jumps::to(3, [(0, 1.0)])?;
+    /// let ranks = PageRank::default().run_to(&graph, &jumps, &mut ())?.ranks;
+    /// assert!(ranks[0] > ranks[2]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn to(
+        vertices: u32,
+        weights: impl IntoIterator<Item = (VertexId, f64)>,
+    ) -> Result<Jumps, JumpsError> {
+        let mut shares: Vec<f64> = memory::zeros(vertices as usize)?;
+        let mut sum = 0.0;
+        for (vertex, weight) in weights {
+            let share = shares.get_mut(vertex as usize);
+            let share = share.ok_or(JumpsError::NoSuchVertex { vertex, vertices })?;
+            sum += weight;
+            if !(weight >= 0.0 && f64::is_finite(sum)) {
+                return Err(JumpsError::Weight { vertex, weight });
+            }
+            *share += weight;
+        }
+        if sum == 0.0 {
+            return Err(JumpsError::Nowhere);
+        }
+        shares.iter_mut().for_each(|share| *share /= sum);
+        Ok(Jumps(shares))
+    }
 }
 
 /// The result of a run.
@@ -125,22 +211,54 @@ impl PageRank {
         graph: impl Into<GraphView<'g>>,
         observer: &mut dyn Observer,
     ) -> Result<Outcome, AnalysisError> {
-        self.run_in(graph.into(), observer)
+        self.run_in(graph.into(), None, observer)
+    }
+
+    /// Returns the memory that [`PageRank::run_to`] needs beside the graph, that of the jumps included.
+    pub fn plan_to<'g>(&self, graph: impl Into<GraphView<'g>>) -> Plan {
+        let graph = graph.into();
+        self.plan(graph).with("jumps", 8 * u64::from(graph.vertices()))
+    }
+
+    /// Computes the ranks of walks with jumps of their own on rayon's current pool: personalized PageRank.
+    ///
+    /// # Errors
+    /// See [`PageRank::run`]; also if the jumps are of a graph with another number of vertices.
+    pub fn run_to<'g>(
+        &self,
+        graph: impl Into<GraphView<'g>>,
+        jumps: &Jumps,
+        observer: &mut dyn Observer,
+    ) -> Result<Outcome, AnalysisError> {
+        self.run_in(graph.into(), Some(jumps), observer)
     }
 
     fn run_in(
         &self,
         graph: GraphView<'_>,
+        jumps: Option<&Jumps>,
         observer: &mut dyn Observer,
     ) -> Result<Outcome, AnalysisError> {
         self.check()?;
+        let jumps = jumps.map(|Jumps(shares)| &shares[..]);
+        if let Some(shares) = jumps.filter(|shares| shares.len() != graph.vertices() as usize) {
+            let (name, expected) = ("vertices with shares of jumps", "one for each vertex");
+            return Err(InvalidSetting { name, value: shares.len() as f64, expected }.into());
+        }
         observer.on_stage("ranking vertices");
         let mut ranks = memory::zeros(graph.vertices() as usize)?;
         let mut workspace = Workspace::new(graph.vertices())?;
         let weigh = self.weighted && graph.is_weighted();
         let (ranks_of_run, workspace) = (&mut ranks[..], &mut workspace);
-        let run =
-            Run { settings: self, weigh, ranks: ranks_of_run, workspace, at_once: 1, observer };
+        let run = Run {
+            settings: self,
+            weigh,
+            jumps,
+            ranks: ranks_of_run,
+            workspace,
+            at_once: 1,
+            observer,
+        };
         let end = dispatch_sides!(graph, Along::Arcs, lists => run.rounds(lists))?;
         Ok(Outcome { ranks, end })
     }
@@ -177,7 +295,8 @@ impl PageRank {
         let work = |workspace: &mut Workspace, graph: BatchGraph<'_>, places: Places<'_>| {
             let (PerVertex(ranks), PerGraph(ends)) = places;
             let at_once = usize::MAX;
-            let run = Run { settings: self, weigh, ranks, workspace, at_once, observer };
+            let run =
+                Run { settings: self, weigh, jumps: None, ranks, workspace, at_once, observer };
             ends[0] = run.rounds(of_member(graph, Along::Arcs))?;
             Ok(())
         };
@@ -230,6 +349,8 @@ impl Workspace {
 struct Run<'a> {
     settings: &'a PageRank,
     weigh: bool,
+    /// The share of each vertex of the jumps, if they are not alike.
+    jumps: Option<&'a [f64]>,
     ranks: &'a mut [f64],
     workspace: &'a mut Workspace,
     /// The least number of blocks per rayon task: all of them if one thread works on the graph.
@@ -297,6 +418,7 @@ impl Run<'_> {
     fn collect<L: NeighborLists>(&mut self, incoming: L, lost: f64) -> f64 {
         let (vertices, damping) = (self.ranks.len(), self.settings.damping);
         let base = (1.0 - damping) / vertices as f64 + damping * (lost / vertices as f64);
+        let (jumping, jumps) = (1.0 - damping + damping * lost, self.jumps);
         let (Workspace { shares, sums, .. }, weigh) = (&mut *self.workspace, self.weigh);
         let shares = &shares[..vertices];
         let blocks = self.ranks.par_chunks_mut(BLOCK).zip(&mut *sums).enumerate();
@@ -311,6 +433,7 @@ impl Run<'_> {
                     }
                     None => sources.map(|from| shares[from as usize]).sum(),
                 };
+                let base = jumps.map_or(base, |jumps| jumping * jumps[vertex]);
                 let next = base + damping * arriving;
                 *sum += (next - *rank).abs();
                 *rank = next;

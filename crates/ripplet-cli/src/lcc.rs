@@ -103,7 +103,8 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> 
         values.storage.check_of_batch()?;
         let (lcc, definition) = arguments.resolve();
         let (analysis, choices) = (Analysis::Lcc(lcc), BatchChoices { definition });
-        let request = Request { values, batch, device, weights: UNWEIGHTED, analysis, choices };
+        let (weights, personalize) = (UNWEIGHTED, None);
+        let request = Request { values, batch, device, weights, analysis, personalize, choices };
         return request.of_batch(&options, threads, console);
     }
     batch.check_unused()?;

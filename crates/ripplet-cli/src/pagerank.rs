@@ -8,12 +8,14 @@ use clap::Args;
 use ripplet::analytics::pagerank::{PageRank, Stop};
 use ripplet::swarm::Analysis;
 use serde::Serialize;
+use std::path::PathBuf;
 
 /// Find each vertex's PageRank: the share of time that a random walk with jumps spends there.
 ///
 /// INPUT is as for `ripplet closeness`. The walk follows all arcs of a vertex with the same probability, or with
-/// --weighted in proportion to their weights, and jumps to all vertices with the same probability. From a vertex
-/// without arcs it jumps. The ranks of a graph add up to 1. The time grows with edges times rounds.
+/// --weighted in proportion to their weights, and jumps to all vertices with the same probability, or with
+/// --personalize to some of them. From a vertex without arcs it jumps. The ranks of a graph add up to 1. The time
+/// grows with edges times rounds.
 ///
 /// OUT has a line or a row a vertex: its `graph` if INPUT is a batch, its id and its `value`. It is .txt, .tsv,
 /// .csv or .jsonl (each also .gz or .zst), .parquet or .arrow; `-` is standard output. It appears whole or not at
@@ -32,6 +34,12 @@ pub struct Arguments {
     /// If 1000 rounds are not enough, the run fails.
     #[arg(long, value_name = "CHANGE", value_parser = tolerance, help_heading = "Choices")]
     tolerance: Option<f64>,
+    /// Vertices to which the walk jumps, all with the same probability, instead of to any: an id a line, or a table
+    /// with a column of ids.
+    ///
+    /// Ranks are then high near these vertices: personalized PageRank, as of networkx.
+    #[arg(long, value_name = "FILE", help_heading = "Choices")]
+    personalize: Option<PathBuf>,
     #[command(flatten)]
     asked: AskedArguments,
 }
@@ -46,6 +54,8 @@ struct Choices {
     tolerance: Option<f64>,
     /// Whether the probability of an arc is proportional to its weight.
     by_weights: bool,
+    /// Whether the walk jumps to some vertices alone.
+    personalized: bool,
 }
 
 /// networkx's.
@@ -56,7 +66,7 @@ const MOST_ROUNDS: u32 = 1000;
 
 /// Finds ranks.
 pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> {
-    let &Arguments { damping, iterations, tolerance, ref asked } = arguments;
+    let &Arguments { damping, iterations, tolerance, ref personalize, ref asked } = arguments;
     let (tolerance, stop) = match iterations {
         Some(rounds) => (None, Stop::Rounds(rounds)),
         None => {
@@ -66,9 +76,9 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> 
     };
     let by_weights = asked.values.is_weighted();
     let analysis = Analysis::PageRank(PageRank { damping, stop, weighted: by_weights });
-    let choices = Choices { damping, iterations, tolerance, by_weights };
-    let weights = Weights::Strengths;
-    asked.ask(weights, analysis, choices, console)
+    let personalized = personalize.is_some();
+    let choices = Choices { damping, iterations, tolerance, by_weights, personalized };
+    asked.ask_near(personalize.as_deref(), Weights::Strengths, analysis, choices, console)
 }
 
 /// The parser of a share.

@@ -10,9 +10,9 @@ use ripplet::Device;
 use ripplet::analyses::{AnalysisName, AnalysisRun};
 use ripplet::analytics::closeness::Closeness;
 use ripplet::analytics::lcc::{Definition, Lcc};
-use ripplet::analytics::pagerank::{PageRank, Stop};
+use ripplet::analytics::pagerank::{Jumps, JumpsError, PageRank, Stop};
 use ripplet::analytics::{Lengths, PathAnalysis};
-use ripplet::graph::{GraphView, memory};
+use ripplet::graph::{GraphView, VertexId, memory};
 use ripplet::lp::{Item, Plan};
 use ripplet::swarm::{Analysis, Column};
 
@@ -70,6 +70,8 @@ struct Asked {
     analysis: Analysis,
     device: Device,
     memory_of_device: Option<u64>,
+    /// The vertices to which walks jump, with their weights.
+    personalize: Option<Vec<(VertexId, f64)>>,
 }
 
 impl Asked {
@@ -79,16 +81,24 @@ impl Asked {
             analysis: analysis_of(name, options)?,
             device: options.parsed("device")?.unwrap_or_else(Device::auto),
             memory_of_device: options.count("device_memory", 1)?,
+            personalize: options.weighted_vertices("personalize")?,
         })
     }
 
     /// Returns the analysis of a graph.
-    fn of(self, graph: GraphView<'_>) -> AnalysisRun<'_> {
-        let run = AnalysisRun::new(graph, self.analysis).device(self.device);
-        match self.memory_of_device {
-            Some(bytes) => run.device_memory(bytes),
-            None => run,
+    fn of(self, graph: GraphView<'_>) -> Result<AnalysisRun<'_>, Failure> {
+        let mut run = AnalysisRun::new(graph, self.analysis).device(self.device);
+        if let Some(bytes) = self.memory_of_device {
+            run = run.device_memory(bytes);
         }
+        if let Some(vertices) = self.personalize {
+            let jumps = Jumps::to(graph.vertices(), vertices);
+            run = run.personalize(jumps.map_err(|error| match error {
+                JumpsError::OutOfMemory(error) => error.into(),
+                error => Failure::input(error),
+            })?);
+        }
+        Ok(run)
     }
 }
 
@@ -104,7 +114,7 @@ pub fn plan_analysis(
     let asked = Asked::read(name, &options)?;
     let stored = graph.stored.clone();
     options.start()?.run(py, move |_| {
-        let (plan, device) = asked.of(stored.view()).plan(rayon::current_num_threads())?;
+        let (plan, device) = asked.of(stored.view())?.plan(rayon::current_num_threads())?;
         Ok(planned(&plan, device))
     })
 }
@@ -122,7 +132,7 @@ pub fn analyse(
     let stored = graph.stored.clone();
     options.start()?.run(py, move |watch| {
         watch.stage("running");
-        let found = asked.of(stored.view()).run_with(watch)?;
+        let found = asked.of(stored.view())?.run_with(watch)?;
         let mut columns = Vec::new();
         for (name, column) in found.columns() {
             let array = match column {

@@ -83,6 +83,11 @@ impl<'py> Options<'py> {
         })
     }
 
+    /// Returns vertices with a number each.
+    pub fn weighted_vertices(&self, name: &str) -> PyResult<Option<Vec<(u32, f64)>>> {
+        self.value(name, "pairs of a vertex and a number", |value| value.extract().ok())
+    }
+
     /// Returns a value that is parsed from a string.
     pub fn parsed<T: FromStr<Err: std::fmt::Display>>(&self, name: &str) -> PyResult<Option<T>> {
         let parse = |text: String| {

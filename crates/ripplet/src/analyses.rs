@@ -19,10 +19,10 @@
 //! ```
 
 use crate::device::{Device, Fallback, OpenWorkersError, plan_on_cpu};
-use crate::swarm::{Analysis, Column, SwarmError, Worker};
+use crate::swarm::{Analysis, Column, SwarmError, Worker, personalized_ranks};
 use ripplet_analytics::closeness::Closeness;
 use ripplet_analytics::lcc::{Definition, Lcc};
-use ripplet_analytics::pagerank::PageRank;
+use ripplet_analytics::pagerank::{Jumps, PageRank};
 use ripplet_analytics::{Lengths, PathAnalysis};
 use ripplet_graph::{ExternalId, GraphView, Observer, VertexId, memory};
 use ripplet_io::write::{ColumnData, Part};
@@ -194,6 +194,7 @@ pub struct AnalysisRun<'g> {
     analysis: Analysis,
     device: Device,
     memory: Option<u64>,
+    jumps: Option<Jumps>,
 }
 
 /// Error of an analysis.
@@ -208,6 +209,9 @@ pub enum AnalyseError {
     /// The analysis failed.
     #[error(transparent)]
     Run(#[from] SwarmError),
+    /// Only PageRank has walks that jump.
+    #[error("only PageRank has walks that jump, which can be personalized")]
+    NoWalks,
     /// The values are not a number per vertex.
     #[error("the analysis has no column with a number per vertex")]
     NotByVertex,
@@ -216,7 +220,8 @@ pub enum AnalyseError {
 impl<'g> AnalysisRun<'g> {
     /// Returns the choices of an analysis with settings of its own.
     pub fn new(graph: impl Into<GraphView<'g>>, analysis: Analysis) -> AnalysisRun<'g> {
-        AnalysisRun { graph: graph.into(), analysis, device: Device::auto(), memory: None }
+        let (device, memory, jumps) = (Device::auto(), None, None);
+        AnalysisRun { graph: graph.into(), analysis, device, memory, jumps }
     }
 
     /// Chooses the device.
@@ -235,6 +240,27 @@ impl<'g> AnalysisRun<'g> {
         self
     }
 
+    /// Personalizes PageRank: walks jump to these vertices instead of to any. Other analyses are then refused.
+    ///
+    /// # Examples
+    /// ```
+    /// use ripplet::analytics::pagerank::Jumps;
+    /// use ripplet::{analyse, graph_from_edges};
+    ///
+    /// let graph = graph_from_edges([(7, 8), (8, 9)])?;
+    /// let jumps = Jumps::to(3, [(0, 1.0)])?;
+    /// let near = analyse(&graph, "pagerank")?.personalize(jumps.clone()).run()?;
+    /// let values: Vec<f64> = near.by_vertex()?.map(|(_, value)| value).collect();
+    /// assert!(values[0] > values[2]);
+    /// assert!(analyse(&graph, "kcore")?.personalize(jumps).run().is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn personalize(mut self, jumps: Jumps) -> Self {
+        self.jumps = Some(jumps);
+        self
+    }
+
     /// Limits the bytes of a GPU's memory that the run may use; by default all that is free.
     #[must_use]
     pub fn device_memory(mut self, bytes: u64) -> Self {
@@ -248,6 +274,10 @@ impl<'g> AnalysisRun<'g> {
     /// # Errors
     /// If the device cannot be opened, or memory for a plain copy of compressed lists is refused.
     pub fn plan(&self, threads: usize) -> Result<(Plan, String), AnalyseError> {
+        if self.jumps.is_some() {
+            let plan = self.ranks()?.plan_to(self.graph);
+            return Ok((plan_on_cpu(self.graph, plan), "cpu".into()));
+        }
         if let Ok(mut workers) = self.device.open_workers(self.analysis, 1, self.memory)? {
             if workers.len() > 1 {
                 return Err(AnalyseError::SeveralGpus);
@@ -278,6 +308,9 @@ impl<'g> AnalysisRun<'g> {
     /// # Errors
     /// See [`AnalysisRun::run`]; also if the observer cancels.
     pub fn run_with(&self, observer: &mut dyn Observer) -> Result<Analysed<'g>, AnalyseError> {
+        if self.jumps.is_some() {
+            self.ranks()?;
+        }
         let mut fallback = None;
         match self.device.open_workers(self.analysis, 1, self.memory)? {
             Err(reason) => fallback = Some(reason),
@@ -302,8 +335,19 @@ impl<'g> AnalysisRun<'g> {
         }
         let mut values = Collected::default();
         let take = |part: Part<'_>, columns: &[ColumnData<'_>]| values.add(&part, columns);
-        self.analysis.of_graph(self.graph, observer, take)?;
+        match &self.jumps {
+            Some(jumps) => personalized_ranks(self.ranks()?, self.graph, jumps, observer, take)?,
+            None => self.analysis.of_graph(self.graph, observer, take)?,
+        }
         Ok(self.analysed(values, "cpu".into(), fallback))
+    }
+
+    /// Returns the settings of PageRank, which is what can be personalized.
+    fn ranks(&self) -> Result<PageRank, AnalyseError> {
+        match self.analysis {
+            Analysis::PageRank(ranks) => Ok(ranks),
+            _ => Err(AnalyseError::NoWalks),
+        }
     }
 
     fn analysed(

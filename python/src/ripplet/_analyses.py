@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -217,6 +217,7 @@ def pagerank(
     iterations: int | None = None,
     tolerance: float | None = None,
     weighted: bool = False,
+    personalize: Mapping[Any, float] | Iterable[Hashable] | None = None,
     threads: int | None = None,
     progress: Progress = "auto",
 ) -> Values:
@@ -234,11 +235,24 @@ def pagerank(
         The run ends once a round changes the ranks by less than this a vertex; 1e-6 by default.
     weighted : bool, default False
         Whether an arc is followed in proportion to its weight.
+    personalize : iterable of ids, or mapping of ids to weights, optional
+        Vertices to which the walk jumps, in proportion to their weights, instead of to any: personalized PageRank. A walk
+        at a vertex without outgoing arcs jumps, too.
+
+    References
+    ----------
+    Brin and Page 1998; Haveliwala 2002.
     """
+    of = data if isinstance(data, Graph) else graph(data, threads=threads)
     return _values(
-        "pagerank", data, progress, damping=damping, iterations=iterations, tolerance=tolerance, weighted=weighted,
-        threads=threads,
+        "pagerank", of, progress, damping=damping, iterations=iterations, tolerance=tolerance, weighted=weighted,
+        personalize=None if personalize is None else _weighted_vertices(of, personalize), threads=threads,
     )
+
+
+def _weighted_vertices(of: Graph, chosen: Mapping[Any, float] | Iterable[Hashable]) -> list[tuple[int, float]]:
+    weights = chosen.items() if isinstance(chosen, Mapping) else ((id, 1.0) for id in chosen)
+    return [(of.vertex(id), weight) for id, weight in weights]
 
 
 @options

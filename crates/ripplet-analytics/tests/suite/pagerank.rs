@@ -5,11 +5,17 @@ use super::random::any_edges;
 use super::weighted::weighted_edges;
 use proptest::prelude::*;
 use ripplet_analytics::AnalysisError;
-use ripplet_analytics::pagerank::{PageRank, Stop};
+use ripplet_analytics::pagerank::{Jumps, JumpsError, PageRank, Stop};
 
 /// Multiplies `rounds` times by the transition matrix, whose columns of vertices with outgoing arcs
-/// add up to 1.
-fn multiplied(edges: &Edges, keep: bool, weighted: bool, damping: f64, rounds: u32) -> Vec<f64> {
+/// add up to 1. A walk that jumps goes on at a vertex with its share in `jumps`.
+fn multiplied(
+    edges: &Edges,
+    keep: bool,
+    weighted: bool,
+    (damping, jumps): (f64, &[f64]),
+    rounds: u32,
+) -> Vec<f64> {
     let n = edges.vertices as usize;
     let mut arcs: Vec<(usize, usize, f64)> = Vec::new();
     for (at, &(s, t)) in edges.pairs.iter().enumerate() {
@@ -31,8 +37,8 @@ fn multiplied(edges: &Edges, keep: bool, weighted: bool, damping: f64, rounds: u
     let entry = |s: usize, t: usize| {
         let out: f64 = arcs.iter().filter(|arc| arc.0 == s).map(|arc| arc.2).sum();
         let there = arcs.iter().filter(|arc| (arc.0, arc.1) == (s, t)).map(|arc| arc.2);
-        let share = if out > 0.0 { there.sum::<f64>() / out } else { 1.0 / n as f64 };
-        damping * share + (1.0 - damping) / n as f64
+        let share = if out > 0.0 { there.sum::<f64>() / out } else { jumps[t] };
+        damping * share + (1.0 - damping) * jumps[t]
     };
     let column = |s: usize| (0..n).map(|t| entry(s, t)).collect::<Vec<f64>>();
     let columns: Vec<Vec<f64>> = (0..n).map(column).collect();
@@ -49,9 +55,22 @@ fn check(edges: &Edges, keep: bool, weighted: bool, damping: f64) {
         let settings = PageRank { damping, stop: Stop::Rounds(rounds), weighted };
         let found = settings.run(&graph, &mut ()).unwrap();
         assert_eq!((found.end.rounds, found.end.converged), (rounds, true));
-        let expected = multiplied(edges, keep, weighted, damping, rounds);
-        for (found, expected) in found.ranks.iter().zip(expected) {
-            assert!((found - expected).abs() < 1e-12, "{found}, not {expected}");
+        let near = |found: &[f64], jumps: &[f64]| {
+            let expected = multiplied(edges, keep, weighted, (damping, jumps), rounds);
+            for (found, expected) in found.iter().zip(expected) {
+                assert!((found - expected).abs() < 1e-12, "{found}, not {expected}");
+            }
+        };
+        let vertices = edges.vertices;
+        near(&found.ranks, &vec![1.0 / f64::from(vertices); vertices as usize]);
+        // To every third vertex, to the later ones more often.
+        let weight = |v: u32| [f64::from(v) + 0.5, 0.0, 0.0][v as usize % 3];
+        let sum: f64 = (0..vertices).map(weight).sum();
+        let jumps: Vec<f64> = (0..vertices).map(|v| weight(v) / sum).collect();
+        if vertices > 0 {
+            let halves = (0..vertices).flat_map(|v| [(v, weight(v) / 2.0); 2]);
+            let to = Jumps::to(vertices, halves).unwrap();
+            near(&settings.run_to(&graph, &to, &mut ()).unwrap().ranks, &jumps);
         }
     }
 }
@@ -110,4 +129,30 @@ fn nothing_and_settings_out_of_range() {
     let error = PageRank { stop, ..PageRank::default() }.run(&graph, &mut ()).unwrap_err();
     assert!(matches!(error, AnalysisError::Setting(_)));
     assert_eq!(PageRank::default().plan(&graph).algorithm_host(), 3 * 24 + 8);
+}
+
+#[test]
+fn jumps_that_no_walk_can_have() {
+    let to = |weights: &[(u32, f64)]| Jumps::to(3, weights.iter().copied());
+    assert_eq!(to(&[]), Err(JumpsError::Nowhere));
+    assert_eq!(to(&[(1, 0.0), (2, 0.0)]), Err(JumpsError::Nowhere));
+    assert_eq!(to(&[(3, 1.0)]), Err(JumpsError::NoSuchVertex { vertex: 3, vertices: 3 }));
+    for weight in [-1.0, f64::NAN, f64::INFINITY] {
+        assert!(matches!(to(&[(0, 1.0), (1, weight)]), Err(JumpsError::Weight { vertex: 1, .. })));
+    }
+    let graph = Edges::undirected(4, [(0, 1)]).graph();
+    let error = PageRank::default().run_to(&graph, &to(&[(0, 2.0)]).unwrap(), &mut ()).unwrap_err();
+    assert!(matches!(error, AnalysisError::Setting(_)), "{error}");
+    assert_eq!(PageRank::default().plan_to(&graph).algorithm_host(), 4 * 32 + 8);
+}
+
+#[test]
+fn threads_change_no_bit_of_personalized_ranks() {
+    let edges = Edges::directed(9000, (0..30_000u32).map(|at| (at % 9000, at * 7 % 8999)));
+    let jumps = Jumps::to(9000, [(5, 1.0), (8000, 2.5)]).unwrap();
+    let run = |threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| PageRank::default().run_to(&edges.graph(), &jumps, &mut ())).unwrap()
+    };
+    assert!(run(1) == run(3));
 }

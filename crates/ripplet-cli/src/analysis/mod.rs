@@ -8,6 +8,7 @@ use crate::batch::BatchArguments;
 use crate::console::Console;
 use crate::device::{DeviceArguments, note_fallback};
 use crate::failure::{Ending, Failure};
+use crate::reading::check_standard_input;
 use crate::values::{ValueArguments, Weights};
 use clap::Args;
 use ripplet::Storage;
@@ -18,6 +19,7 @@ use ripplet::io::write::{ColumnData, Part, Subject};
 use ripplet::swarm::Analysis;
 use serde::Serialize;
 use std::fmt;
+use std::path::Path;
 
 /// The common arguments of most of these commands.
 #[derive(Args)]
@@ -39,10 +41,22 @@ impl AskedArguments {
         choices: C,
         console: &Console,
     ) -> Result<Ending, Failure> {
+        self.ask_near(None, weights, analysis, choices, console)
+    }
+
+    /// As [`AskedArguments::ask`], by walks that jump to the vertices in a file.
+    pub fn ask_near<C: Serialize>(
+        &self,
+        personalize: Option<&Path>,
+        weights: Weights,
+        analysis: Analysis,
+        choices: C,
+        console: &Console,
+    ) -> Result<Ending, Failure> {
         let AskedArguments { values, batch, device } = self;
         device.check()?;
         let device = &device.with_storage(&values.storage, console)?;
-        Request { values, batch, device, weights, analysis, choices }.run(console)
+        Request { values, batch, device, weights, analysis, personalize, choices }.run(console)
     }
 }
 
@@ -58,6 +72,8 @@ pub struct Request<'a, C> {
     pub weights: Weights,
     /// The analysis.
     pub analysis: Analysis,
+    /// The file of the vertices to which walks jump, if that is not any vertex.
+    pub personalize: Option<&'a Path>,
     /// The settings that determine the result, by name.
     pub choices: C,
 }
@@ -98,7 +114,16 @@ impl<C: Serialize> Request<'_, C> {
             // In `communities` a weight is a strength, the opposite of a length: the remark prevents confusion.
             console.remark("a weight is the length of its edge: a large weight means far apart");
         }
+        if let Some(path) = self.personalize {
+            check_standard_input(&[self.values.input(), path])?;
+        }
         if self.batch.is_asked(self.values.input(), &options.read) {
+            if self.personalize.is_some() {
+                return Err(Failure::refused(
+                    "--personalize names vertices of one graph, and the input is a batch",
+                    "leave --personalize out, or take the graphs one by one",
+                ));
+            }
             self.values.storage.check_of_batch()?;
             return self.of_batch(&options, threads, console);
         }

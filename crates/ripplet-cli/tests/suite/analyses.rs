@@ -214,12 +214,27 @@ fn ranks_of_a_small_graph() {
     let sum: f64 = ranks("").iter().sum();
     assert!((sum - 1.0).abs() < 1e-12, "{sum}");
     assert_eq!(sandbox.json("stats.json")["tolerance"], 1e-6);
+    // To a alone, from c as well; what was read is in the figures.
+    sandbox.write("known.txt", "a\n");
+    let personalized = |flags: &str| ranks(&format!("--personalize known.txt {flags}"));
+    check(personalized("--iterations 1 --damping 0"), [1.0, 0.0, 0.0]);
+    check(personalized("--iterations 1 --damping 1"), [2.0 / 3.0, 1.0 / 6.0, 1.0 / 6.0]);
+    assert_eq!(sandbox.json("stats.json")["personalized"], true);
+    let run = "pagerank graph.txt -o out.txt --directed --personalize known.txt";
+    assert!(sandbox.ok(&format!("{run} --estimate")).contains("jumps"));
+    for (text, parts) in [("", ["has no vertices", "--personalize"]), ("z\n", ["known.txt:1", "z"])]
+    {
+        sandbox.write("known.txt", text);
+        sandbox.fails(run, 2, &parts);
+    }
     // A walk that never jumps goes back and forth for ever.
     sandbox.write("star.txt", "a b\na c\n");
     let parts = ["after 1000 rounds", "still change", "--iterations"];
     sandbox.fails("pagerank star.txt -o ranks.txt --damping 1", 2, &parts);
     sandbox.write("stars.csv", "graph,source,target\nx,a,b\ny,a,b\ny,a,c\n");
     sandbox.fails("pagerank stars.csv --batch -o ranks.txt --damping 1", 2, &parts);
+    let run = "pagerank stars.csv --batch -o ranks.txt --personalize known.txt";
+    sandbox.fails(run, 2, &["--personalize names vertices of one graph", "one by one"]);
 }
 
 #[test]
@@ -275,6 +290,7 @@ fn what_does_not_go_together_is_refused() {
             ["--tolerance", "--iterations"],
         ),
         ("pagerank graph.txt -o o.txt --weighted", ["graph.txt:1", "weight"]),
+        ("pagerank graph.txt -o o.txt --personalize none.txt", ["none.txt", "No such file"]),
         ("pagerank graph.txt -o o.txt --device cuda", ["no kernel for PageRank", "--device cpu"]),
         ("lcc all.csv --batch -o o.txt --weighted", ["are unweighted", "leave"]),
         ("lcc all.csv --batch -o o.txt --device cuda", ["coefficients of a batch", "--device cpu"]),

@@ -11,7 +11,7 @@ use ripplet_analytics::edge_betweenness::{
 };
 use ripplet_analytics::kcore::{self, coreness, coreness_of_batch};
 use ripplet_analytics::lcc::Lcc;
-use ripplet_analytics::pagerank::{End, PageRank};
+use ripplet_analytics::pagerank::{End, Jumps, Outcome, PageRank};
 use ripplet_analytics::{Item, Lengths, PathAnalysis, Plan};
 use ripplet_graph::batch::{self, BatchGraph, BatchSlice};
 use ripplet_graph::{GraphView, Observer, VertexId, memory};
@@ -195,7 +195,7 @@ impl Analysis {
         self,
         graph: impl Into<GraphView<'g>>,
         observer: &mut dyn Observer,
-        mut take: impl FnMut(Part<'_>, &[ColumnData<'_>]) -> Result<(), SwarmError>,
+        take: impl FnMut(Part<'_>, &[ColumnData<'_>]) -> Result<(), SwarmError>,
     ) -> Result<(), SwarmError> {
         let graph = graph.into();
         let answer = match self {
@@ -217,11 +217,7 @@ impl Analysis {
             }
             Analysis::Components => Answer::Components(components(graph, observer)?.smallest),
             Analysis::KCore => Answer::Vertices(vec![Column::U32(coreness(graph, observer)?)]),
-            Analysis::PageRank(ranks) => {
-                let found = ranks.run(graph, observer)?;
-                settled(&[found.end])?;
-                Answer::Vertices(vec![Column::F64(found.ranks)])
-            }
+            Analysis::PageRank(ranks) => ranked(ranks.run(graph, observer)?)?,
             Analysis::Lcc(lcc) => {
                 let found = lcc.run(graph, observer)?;
                 of_triangles(found.coefficients, found.triangles)
@@ -235,8 +231,7 @@ impl Analysis {
                 columns_of_summaries(&[summary], batch::Subject::Graph(graph))?
             }
         };
-        let columns: Vec<ColumnData<'_>> = answer.columns().iter().map(Column::data).collect();
-        take(answer.part(Subject::Graph(graph.ids())), &columns)
+        pass(answer, graph, take)
     }
 
     /// Analyses each graph of a batch on rayon's current pool.
@@ -291,6 +286,37 @@ impl Analysis {
             }
         })
     }
+}
+
+/// Passes the ranks of personalized PageRank to `take`, as [`Analysis::of_graph`] passes those of [`Analysis::PageRank`].
+///
+/// # Errors
+/// See there.
+pub fn personalized_ranks<'g>(
+    ranks: PageRank,
+    graph: impl Into<GraphView<'g>>,
+    jumps: &Jumps,
+    observer: &mut dyn Observer,
+    take: impl FnMut(Part<'_>, &[ColumnData<'_>]) -> Result<(), SwarmError>,
+) -> Result<(), SwarmError> {
+    let graph = graph.into();
+    pass(ranked(ranks.run_to(graph, jumps, observer)?)?, graph, take)
+}
+
+/// Passes the answer of a whole graph.
+fn pass(
+    answer: Answer,
+    graph: GraphView<'_>,
+    mut take: impl FnMut(Part<'_>, &[ColumnData<'_>]) -> Result<(), SwarmError>,
+) -> Result<(), SwarmError> {
+    let columns: Vec<ColumnData<'_>> = answer.columns().iter().map(Column::data).collect();
+    take(answer.part(Subject::Graph(graph.ids())), &columns)
+}
+
+/// Returns ranks as an answer.
+fn ranked(found: Outcome) -> Result<Answer, SwarmError> {
+    settled(&[found.end])?;
+    Ok(Answer::Vertices(vec![Column::F64(found.ranks)]))
 }
 
 /// Adds the ends of `edges` edges to a plan.

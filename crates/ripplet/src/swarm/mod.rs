@@ -49,7 +49,7 @@ mod report;
 mod tests;
 mod worker;
 
-pub use analysis::{Analysis, NotOnDevice};
+pub use analysis::{Analysis, NotOnDevice, personalized_ranks};
 pub use answer::{Answer, Column, Edges};
 pub use communities::CommunitiesWorker;
 #[cfg(feature = "cuda")]
