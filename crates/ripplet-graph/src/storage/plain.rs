@@ -535,7 +535,11 @@ impl Graph {
     /// Returns the largest degree; 0 without vertices.
     pub fn max_degree(&self) -> u64 {
         let in_shard = |shard: &Shard| {
-            (0..shard.vertices.len()).into_par_iter().map(|v| shard.degree(v)).max().unwrap_or(0)
+            // Once, not for each vertex: lists in a mapped file are looked up in the map.
+            let lists: Vec<Neighbors<'_>> = shard.lists().collect();
+            let degree = |v: usize| lists.iter().map(|list| u64::from(list.degree(v))).sum();
+            let vertices = (0..shard.vertices.len()).into_par_iter().with_min_len(1 << 12);
+            vertices.map(degree).max().unwrap_or(0)
         };
         self.shards.iter().map(in_shard).max().unwrap_or(0)
     }

@@ -196,8 +196,16 @@ impl<'a> GraphView<'a> {
     /// # Panics
     /// If a vertex is not below [`GraphView::vertices`].
     pub fn max_degree_of(self, vertices: Range<VertexId>) -> u64 {
-        let degrees = vertices.into_par_iter().with_min_len(1 << 12).map(|v| self.degree(v));
-        degrees.max().unwrap_or(0)
+        let vertices = vertices.into_par_iter().with_min_len(1 << 12);
+        let is_directed = self.direction() == Direction::Directed;
+        dispatch_lists!(self, (out, incoming) => {
+            let incoming = is_directed.then_some(incoming);
+            let degree = |v: VertexId| {
+                let entering = incoming.map_or(0, |incoming| incoming.degree_of(v as usize));
+                u64::from(out.degree_of(v as usize)) + u64::from(entering)
+            };
+            vertices.map(degree).max().unwrap_or(0)
+        })
     }
 
     /// Returns the number of self-loops of these vertices. It reads nothing of others.

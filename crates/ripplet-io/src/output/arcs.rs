@@ -1,6 +1,6 @@
 //! Iterates over a graph's arcs in blocks of bounded size, whatever the degrees.
 
-use ripplet_graph::{Direction, Graph, VertexId};
+use ripplet_graph::{Direction, Graph, Shard, VertexId};
 
 /// Slots in a block: enough work for a task, with little memory.
 const SLOTS: u64 = 1 << 16;
@@ -48,15 +48,10 @@ impl<'a> Arcs<'a> {
 
     /// Visits the slots of a block.
     pub(crate) fn for_each(&self, block: usize, mut visit: impl FnMut(Slot)) {
-        let index = self.before.partition_point(|&blocks| blocks <= block) - 1;
-        let shard = &self.graph.shards()[index];
+        let Span { shard, begin, end, first_vertex: mut local } = self.span(block);
         let (out, vertices) = (shard.out(), shard.vertices());
         let (offsets, neighbors, weights) = (out.offsets(), out.neighbors(), out.weights());
-        let slots = neighbors.len() as u64 + vertices.len() as u64;
-        let begin = (block - self.before[index]) as u64 * SLOTS;
-        let end = slots.min(begin + SLOTS);
         let end_of = |local: usize| u64::from(offsets[local + 1]) + local as u64 + 1;
-        let mut local = partition_point(vertices.len(), |local| end_of(local) <= begin);
         for slot in begin..end {
             let arc = (slot - local as u64) as usize;
             if slot + 1 == end_of(local) {
@@ -92,16 +87,61 @@ impl<'a> Arcs<'a> {
         mut visit: impl FnMut(u64, VertexId, VertexId, Option<u32>),
     ) {
         let both = self.graph.direction() == Direction::Directed;
-        let mut number = block as u64 * SLOTS;
-        self.for_each(block, |slot| {
-            if let Slot::Arc { source, target, weight, .. } = slot
-                && (both || source <= target)
-            {
-                visit(number, source, target, weight);
+        self.for_each_list(block, |number, source, targets, weights| {
+            let weight = |at: usize| weights.map(|weights| weights[at]);
+            for (at, &target) in targets.iter().enumerate() {
+                if both || source <= target {
+                    visit(number + at as u64, source, target, weight(at));
+                }
             }
-            number += 1;
         });
     }
+
+    /// Visits the arcs of a block, those of a source together: the number of the first one, the source, the targets, and
+    /// their stored weights, if the graph has weights.
+    fn for_each_list(
+        &self,
+        block: usize,
+        mut visit: impl FnMut(u64, VertexId, &[VertexId], Option<&[u32]>),
+    ) {
+        let Span { shard, begin, end, first_vertex } = self.span(block);
+        let (out, vertices) = (shard.out(), shard.vertices());
+        let (offsets, neighbors, weights) = (out.offsets(), out.neighbors(), out.weights());
+        let (mut slot, mut local) = (begin, first_vertex);
+        while slot < end {
+            let stop = end.min(u64::from(offsets[local + 1]) + local as u64);
+            let arcs = (slot - local as u64) as usize..(stop - local as u64) as usize;
+            let number = block as u64 * SLOTS + (slot - begin);
+            let weights = weights.map(|weights| &weights[arcs.clone()]);
+            visit(number, vertices.start + local as u32, &neighbors[arcs], weights);
+            // Behind the arcs is the end of the list, unless the block ends before.
+            (slot, local) = (stop + 1, local + 1);
+        }
+    }
+
+    /// Returns the slots of a block.
+    fn span(&self, block: usize) -> Span<'a> {
+        let index = self.before.partition_point(|&blocks| blocks <= block) - 1;
+        let shard = &self.graph.shards()[index];
+        let (out, vertices) = (shard.out(), shard.vertices());
+        let offsets = out.offsets();
+        let slots = out.neighbors().len() as u64 + vertices.len() as u64;
+        let begin = (block - self.before[index]) as u64 * SLOTS;
+        let end = slots.min(begin + SLOTS);
+        let end_of = |local: usize| u64::from(offsets[local + 1]) + local as u64 + 1;
+        let first_vertex = partition_point(vertices.len(), |local| end_of(local) <= begin);
+        Span { shard, begin, end, first_vertex }
+    }
+}
+
+/// The slots of a block.
+struct Span<'a> {
+    shard: &'a Shard,
+    /// The first slot, and the one behind the last, in the shard.
+    begin: u64,
+    end: u64,
+    /// The vertex of the first slot, in the shard.
+    first_vertex: usize,
 }
 
 /// Returns the first of `0..count` for which `before` no longer holds.
