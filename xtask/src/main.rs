@@ -1,6 +1,7 @@
-//! Chores beside `cargo test`: `cargo xtask test`, `cargo xtask features`, `cargo xtask soak`,
-//! `cargo xtask site`, `cargo xtask fuzz`, `cargo xtask deny`, `cargo xtask gpu-test`.
+//! Chores beside `cargo test`: `cargo xtask test`, `cargo xtask circles`, `cargo xtask features`,
+//! `cargo xtask soak`, `cargo xtask site`, `cargo xtask fuzz`, `cargo xtask deny`, `cargo xtask gpu-test`.
 
+mod circles;
 mod features;
 mod gpu_test;
 mod soak;
@@ -12,6 +13,7 @@ use std::process::{Command, ExitCode};
 
 const USAGE: &str = "\
 cargo xtask test [PACKAGE…]                runs all tests, two binaries side by side
+cargo xtask circles                        fails if files of a crate use each other in a circle
 cargo xtask features [--quick]             checks that the library and the command build with each pair
                                            of their features; with --quick, with the fewest
 cargo xtask soak [--cases N] [--seconds N] [PART…]
@@ -38,6 +40,7 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();
     let outcome = match arguments.split_first() {
         Some((verb, rest)) if verb == "test" => test::test(rest),
+        Some((verb, [])) if verb == "circles" => circles::circles(),
         Some((verb, rest)) if verb == "features" => features::features(rest),
         Some((verb, rest)) if verb == "soak" => soak::soak(rest),
         Some((verb, rest)) if verb == "fuzz" => fuzz(rest),
