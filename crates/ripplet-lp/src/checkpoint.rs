@@ -8,8 +8,8 @@
 //! deterministic.
 //!
 //! - [`Keeper`] saves states while a run goes on.
-//! - [`Settings::resume`] starts a run from a state, [`RefineOptions::resume`] a refinement.
-//! - [`RunIdentity`] identifies the run that a checkpoint belongs to.
+//! - [`Settings::resume`](crate::Settings::resume) starts a run from a state, [`RefineOptions::resume`](crate::refine::RefineOptions::resume) a refinement.
+//! - [`RunIdentity`](crate::RunIdentity) identifies the run that a checkpoint belongs to.
 //!
 //! Memory: on the CPU, a [`Keeper`] borrows the state; nothing is copied. The caller owns the
 //! checkpoint that a run resumes from; no plan counts it, as it may lie in a mapped file.
@@ -51,7 +51,7 @@ pub trait Keeper: Send + Sync {
 #[error("{0}")]
 pub struct NotKept(pub String);
 
-/// A saved state, for [`Settings::resume`]; its arrays may lie in a mapped file.
+/// A saved state, for [`Settings::resume`](crate::Settings::resume); its arrays may lie in a mapped file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Checkpoint {
     /// The rounds that were done.

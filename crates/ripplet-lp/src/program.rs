@@ -73,7 +73,7 @@ pub trait Program: Send + Sync {
         LabelTotal::None
     }
 
-    /// Returns the label of `v` that its neighbours see in this round; [`NO_LABEL`] for none.
+    /// Returns the label of `v` that its neighbours see in this round; [`NO_LABEL`](crate::NO_LABEL) for none.
     #[inline]
     fn pick_label(&self, v: Vertex<'_>) -> Label {
         v.label
@@ -99,7 +99,7 @@ pub trait Program: Send + Sync {
     /// Returns the next label of `v`, given the best label and its score.
     ///
     /// It is called only if a label won: a vertex without votes, or without an eligible label,
-    /// stays as it is. Returning [`NO_LABEL`], or any number that is not a vertex, leaves the
+    /// stays as it is. Returning [`NO_LABEL`](crate::NO_LABEL), or any number that is not a vertex, leaves the
     /// vertex without a label.
     #[inline]
     fn update_vertex(&self, _v: &mut VertexMut<'_>, label: Label, _score: Self::Score) -> Label {

@@ -37,7 +37,7 @@ pub enum SettingsError {
     /// The checkpoint does not fit the run.
     #[error(transparent)]
     Checkpoint(#[from] CheckpointError),
-    /// An initial label is neither a vertex nor [`NO_LABEL`].
+    /// An initial label is neither a vertex nor [`NO_LABEL`](crate::NO_LABEL).
     #[error("vertex {vertex} begins with label {label}, but labels are vertices, 0 to {last}")]
     NoSuchLabel {
         /// The vertex.
