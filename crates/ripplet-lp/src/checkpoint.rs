@@ -8,7 +8,8 @@
 //! deterministic.
 //!
 //! - [`Keeper`] saves states while a run goes on.
-//! - [`Settings::resume`](crate::Settings::resume) starts a run from a state, [`RefineOptions::resume`](crate::refine::RefineOptions::resume) a refinement.
+//! - [`Settings::resume`](crate::Settings::resume) starts a run from a state,
+//!   [`RefineOptions::resume`](crate::refine::RefineOptions::resume) a refinement.
 //! - [`RunIdentity`](crate::RunIdentity) identifies the run that a checkpoint belongs to.
 //!
 //! Memory: on the CPU, a [`Keeper`] borrows the state; nothing is copied. The caller owns the

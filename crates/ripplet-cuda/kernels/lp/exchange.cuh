@@ -2,14 +2,16 @@
 // that share a run. It has the neighbour lists of a range of consecutive vertices, and the labels, label totals and
 // columns of all vertices.
 //
-// A *phase* is the part of a round in which its scheduled vertices update: a round has 32 phases under `phased` by
-// default, one under `sync`, and 1 to 32 under `async` (`Tuning::async_phases`). If lists are staged from a file, a
-// phase runs in *parts*: the launches that choose run for one range of vertices after the other. Ranks exchange once
-// a phase, when all parts have chosen. The kernels of a phase on one rank, in order of launch:
+// A *phase* is the part of a round in which its scheduled vertices update: by default a round has 8 phases under
+// `lpa`, 32 under other programs that are `phased`, one under `sync`, and 1 to 32 under `async`
+// (`Tuning::async_phases`). If lists are staged from a file, a phase runs in *parts*: the launches that choose run for
+// one range of vertices after the other. Ranks exchange once a phase, when all parts have chosen. The kernels of a
+// phase on one rank, in order of launch:
 //
-//     compact_frontier    lists own active vertices; clears the SENT marks of peers' vertices that update in
-//                         this phase, so that they may be sent again
-//     choose, choose_by_* choose for own vertices; in phases that are mirrored at once, write changes into mirrors
+//     compact_frontier    lists own active vertices; clears all marks of peers' vertices that update in this
+//                         phase, so that they may be sent again (of lists staged by range, the host does)
+//     choose, choose_by_* choose for own vertices; in phases that are mirrored at once (see below), write changes
+//                         into mirrors
 //     pack_updates        commits own changes; unless mirrored at once, writes each into the mirrors, if there are
 //                         any, and adds a record if it fits
 //     --- first exchange: update messages (and mirrors) become readable by the peers
@@ -20,8 +22,9 @@
 //     --- second exchange: packed words become readable by the peers
 //     receive_frontier    applies the peers' activations of own vertices
 //
-// An exchange is a barrier of all ranks: each waits until all others have reached it, and until its copies have
-// arrived. What any rank stored before it is visible to every rank after it.
+// An exchange is a barrier of all ranks. If kernels read the peers' messages in place, the stream of each device
+// waits for an event of every other, so that all that a rank stored before is visible after. Otherwise the host
+// transports messages and mirrors, and only these are readable after. So these kernels need no fences.
 //
 // `UpdateHeader` begins the update message; a record for each changed vertex follows. A record has the
 // vertex, its label, and the `DRAFT_LENGTH` values of its written columns:
@@ -33,7 +36,8 @@
 // vertices changed than there is room for records, peers ignore the records and take all values from the mirror.
 // Without mirrors, a message has room for all vertices of a phase.
 //
-// If many changes are expected (`mirrors_at_once`, never under `async`), a phase is *mirrored at once*: a vertex
+// If many changes are expected (`mirrors_at_once`: unless fewer than a quarter of the vertices were visited in the
+// last round; never under `async`), a phase is *mirrored at once*: a vertex
 // writes its new values into the mirrors when it chooses, and no record is packed; the header says so by a
 // capacity of 0. If kernels write the peers' mirrors themselves, communication then overlaps computation.
 // `apply_mirror` skips equal labels if there are no columns.
@@ -53,11 +57,12 @@
 // Mapping, with strided grids and no shared memory:
 //
 //     pack_updates        a thread per member of the phase, then a thread per large record
-//     apply_updates       a thread per record, or per 4 vertices of a mirror
+//     apply_updates       a thread per record, or per 4 vertices of a mirror, which are a grid's threads apart so
+//                         that loads of neighbouring threads are of neighbouring vertices
 //     publish_frontier    a warp per 256 consecutive vertices (`VERTEX_BLOCK`)
 //     receive_frontier    a warp per 32 words, a lane per vertex of a word
 //
-// `fill_mirrors` fills the mirrors before the first round; an exchange follows it.
+// `fill_mirrors` fills the mirrors before the first round; the host then waits for each device before a rank begins.
 #pragma once
 
 namespace ripplet {
@@ -67,7 +72,8 @@ struct UpdateHeader {
     // `count` changed vertices; room for `capacity` records. If `count > capacity`, which needs mirrors, the
     // values are in the mirrors.
     u32 count, capacity;
-    // Arcs of the changed vertices that activate their neighbours.
+    // Arcs of the changed vertices that activate their neighbours. Each rank adds those of its peers, so that all push
+    // or all pull: else activations would be lost.
     u64 activating_arcs;
 };
 
@@ -81,7 +87,8 @@ struct FrontierWord {
 
 struct Ranks {
     u32 count, own;
-    // Capacity of this rank's update message, in records; without mirrors, the most vertices of a phase.
+    // Capacity of this rank's update message, in records: the most vertices of a phase, with mirrors a sixteenth of
+    // them.
     u32 capacity;
     // 1 if the host transports messages and whole mirrors (NCCL, copies); 0 if kernels read the peers'
     // messages in place, and write vertices straight into the peers' mirrors.
@@ -95,7 +102,8 @@ struct Ranks {
     const UpdateHeader* peer_updates[MOST_RANKS];
     // By rank, the mirror of that rank's vertices in this rank's memory, biased so that it is indexed by global
     // vertex. That rank writes it, or the transport; if messages are copied, `mirrors_of[own]` is the one that
-    // is sent.
+    // is sent. Changes are written through `LpState::mirrors`; this is for filling and reading. Entries of the own
+    // rank are unused otherwise, here and below.
     u32* mirrors_of[MOST_RANKS];
     // To send, by receiver: the number and the list of words of the receiver's vertices that this rank activated.
     // There is room for every word of the receiver's range, and a word is packed once a phase.
@@ -125,6 +133,7 @@ RIPPLET_FN void fill_mirrors(const RankStep& step) {
     const Ranks& ranks = step.ranks;
     const u64 thread = (u64)blockIdx.x * BLOCK + threadIdx.x, threads = (u64)gridDim.x * BLOCK;
     for (u32 rank = 0; rank < ranks.count; rank++) {
+        // Transported: only the own mirror, which is sent whole. Else those of the peers' vertices, which they update.
         if ((rank == ranks.own) != (ranks.copies_messages != 0)) continue;
         for (u64 at = ranks.bounds[rank] + thread; at < ranks.bounds[rank + 1]; at += threads)
             write_values(state, (u32)at, ranks.mirrors_of[rank] + at * VALUES);
@@ -136,6 +145,7 @@ RIPPLET_FN void fill_mirrors(const RankStep& step) {
 RIPPLET_FN void pack_update(const LpState& state, const Ranks& ranks, bool changed, u32 v) {
     const u32 at = append(&ranks.updates->count, changed);
     if (!changed) return;
+    // Also if the record fits: a later phase may apply a whole mirror, in which an old value would undo this one.
     if (MIRRORED) mirror_change(state, v, state.labels[v]);
     if (at < ranks.capacity) {
         u32* record = (u32*)(ranks.updates + 1) + (u64)at * RECORD;
@@ -162,6 +172,7 @@ RIPPLET_FN void pack_updates(const RankStep& step) {
     if (lane_id() == 0 && changes > 0) atomicAdd(&ranks.updates->count, changes);
     if (blockIdx.x > 0 || threadIdx.x > 0) return;
     ranks.updates->capacity = in_mirrors ? 0 : ranks.capacity;
+    // The kernels that choose have added all of them.
     ranks.updates->activating_arcs = state.tallies->activating_arcs[step.phase.parity];
 }
 
@@ -229,11 +240,12 @@ RIPPLET_FN void apply_updates(const RankStep& step) {
         state.tallies->received_bytes += bytes;
     }
     // The first exchange came after every peer's `receive_frontier` of the phase before.
+    // A block has more threads than there are ranks.
     if (thread < ranks.count) ranks.sent_word_counts[thread] = 0;
 }
 
 // Packs the activated vertices of each other rank into words: a warp per vertex block. Packed vertices become
-// `SENT`, so that they are sent once; `compact_frontier` clears the mark in the phase in which they update. Only
+// `SENT`, so that they are sent once; the mark is cleared in the phase in which they update (`compact_frontier`). Only
 // a push activates other ranks' vertices, and it stamps their vertex blocks. `step.phase.first` to
 // `step.phase.end` is the rank's whole range, even if the vertices of the phase chose in several parts.
 RIPPLET_FN void publish_frontier(const RankStep& step) {
@@ -291,6 +303,7 @@ RIPPLET_FN void receive_frontier(const RankStep& step) {
             if (mine.bits != 0) state.frontier.last_activated[mine.word / (VERTEX_BLOCK / 32)] = step.phase.number;
             for (u32 item = 0; item < 32 && first + item < count; item++) {
                 const u32 word = __shfl_sync(ALL_LANES, mine.word, item), bits = __shfl_sync(ALL_LANES, mine.bits, item);
+                // Several ranks may activate a vertex; all store 1.
                 if (bits >> lane_id() & 1) state.frontier.active[(u64)word * 32 + lane_id()] = 1;
             }
         }
@@ -301,7 +314,7 @@ RIPPLET_FN void receive_frontier(const RankStep& step) {
 
 using ripplet::RankStep;
 
-// Bounds of 6 blocks, for the reason of `ripplet_commit` and `ripplet_activate` (`kernels.cuh`).
+// A bound of 6 blocks leaves 40 registers to a thread (`kernels.cuh`).
 RIPPLET_KERNEL(ripplet_fill_mirrors, RankStep, step, 256, 6) { ripplet::fill_mirrors(step); }
 RIPPLET_KERNEL(ripplet_pack_updates, RankStep, step, 256, 6) { ripplet::pack_updates(step); }
 RIPPLET_KERNEL(ripplet_apply_updates, RankStep, step, 256, 6) { ripplet::apply_updates(step); }

@@ -77,8 +77,8 @@ RIPPLET_FN void compact_frontier(const Run& run, Phase phase) {
     u32* starts = counts + CLASSES;
     const UnitSchedule schedule(state, state.round.index);
     // A unit may cross a rank's bound. Marks of other ranks' scheduled vertices are cleared as well, as these
-    // vertices update now: by the first part of a phase on demand; otherwise the host clears them
-    // (`forget_others`).
+    // vertices update now: of lists fetched on demand by the first part of a phase; of those staged by range the host
+    // clears them.
     const bool forgets = RANKED && (!STREAMED || (phase.late > 0 && phase.part == 0));
     const u32 own_first = STREAMED ? state.streamed.own_first : phase.first, own_end = STREAMED ? state.streamed.own_end : phase.end;
     const u64 stretch = 8ull * schedule.phases, nowhere = forgets ? state.graph.vertices : phase.end;

@@ -128,7 +128,8 @@ struct Mirrors {
 // differences; those by parity are reset for each phase.
 struct Tallies {
     u64 visited, scanned, changed, nan_scores, fingerprint, grand_total;
-    // Bytes of messages received from other ranks.
+    // Bytes of messages received from other ranks. What peers write into mirrors counts in phases that take it from
+    // there, and not if a record has it as well.
     u64 received_bytes;
     // By parity of the phase: arcs of the changed vertices that activate their neighbours.
     u64 activating_arcs[2];
@@ -263,7 +264,7 @@ struct LpState {
     MemberLists members;
     LargeVertices large;
     Tallies* tallies;
-    // Null if there are no mirrors.
+    // Used if `MIRRORED` alone.
     const Mirrors* mirrors;
     Streamed streamed;
     Columns columns;
