@@ -151,6 +151,8 @@ BAD: list[tuple[Any, dict[str, Any], str]] = [
     (rp.pagerank, {"iterations": 3, "tolerance": 1e-3}, "exact"),
     (rp.pagerank, {"personalize": []}, "at least one"),
     (rp.pagerank, {"personalize": [9]}, "9"),
+    (rp.pagerank, {"personalize": 5}, "expected ids"),
+    (rp.pagerank, {"personalize": "12"}, "not a string"),
     (rp.pagerank, {"personalize": {1: -1.0}}, "0 or above"),
     (rp.pagerank, {"personalize": {1: "much"}}, "pairs of a vertex and a number"),
     (rp.lcc, {"definition": "mine"}, "fagiolo"),

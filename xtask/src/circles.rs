@@ -109,7 +109,8 @@ impl Module {
             }
             let word = word(&tokens[at]);
             match word.as_deref() {
-                Some("use") => {
+                // No `use<…>` of a type.
+                Some("use") if !is_punct(tokens.get(at + 1), '<') => {
                     let length = item_length(&tokens[at..]);
                     self.import(&tokens[at + 1..at + length - 1], is_public);
                     at += length;
@@ -168,10 +169,10 @@ fn item_length(tokens: &[TokenTree]) -> usize {
         TokenTree::Group(group) => group.delimiter() == Delimiter::Brace,
         token => is_punct(Some(token), ';'),
     };
-    let is_use = tokens
-        .iter()
-        .take_while(|token| !is_last(token))
-        .any(|token| word(token).as_deref() == Some("use"));
+    let before_last = tokens.iter().take_while(|token| !is_last(token)).enumerate();
+    let is_use = before_last
+        .filter(|(at, _)| !is_punct(tokens.get(at + 1), '<'))
+        .any(|(_, token)| word(token).as_deref() == Some("use"));
     let is_end =
         |token: &TokenTree| if is_use { is_punct(Some(token), ';') } else { is_last(token) };
     tokens.iter().position(is_end).map_or(tokens.len(), |last| last + 1)
@@ -250,7 +251,9 @@ fn declaring(path: &[String], modules: &Modules, deep: usize) -> Option<(Name, S
     if module.declared.contains(name) {
         return Some((of, name.clone()));
     }
-    let exported = from_root(module.exported.get(name).filter(|_| deep > 0)?, &of, modules, 3)?;
+    // A submodule may name what this module imports for itself.
+    let named = module.exported.get(name).or_else(|| module.imported.get(name));
+    let exported = from_root(named.filter(|_| deep > 0)?, &of, modules, 3)?;
     declaring(&exported, modules, deep - 1)
 }
 

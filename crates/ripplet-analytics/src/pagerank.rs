@@ -27,7 +27,7 @@
 //! direction.
 //!
 //! # Memory
-//! Beside the graph 24 bytes per vertex: [`PageRank::plan`]. For a batch 8 bytes per vertex, and 16
+//! Beside the graph 24 bytes per vertex, personalized 32: [`PageRank::plan`], [`PageRank::plan_to`]. For a batch 8 bytes per vertex, and 16
 //! bytes per thread and vertex of the largest graph.
 //!
 //! # Determinism
@@ -99,7 +99,10 @@ pub enum JumpsError {
         vertices: u32,
     },
     /// A weight is negative or no finite number, or the sum of all is too large.
-    #[error("the weight {weight} of vertex {vertex} is not 0 or above, or too large")]
+    #[error(
+        "the weight {weight:?} of vertex {vertex} (the first is 0) is no finite number, 0 or above, or makes the sum \
+         of all too large"
+    )]
     Weight {
         /// The vertex.
         vertex: VertexId,
@@ -118,7 +121,8 @@ impl Jumps {
     /// Memory: 8 bytes a vertex of the graph.
     ///
     /// # Errors
-    /// If no vertex has a weight above 0, a weight is negative or no number, or a vertex is not in the graph.
+    /// If no vertex has a weight above 0, a weight is negative or no finite number, the sum of all is too large, a vertex
+    /// is not in the graph, or memory is refused.
     ///
     /// # Examples
     /// ```

@@ -97,6 +97,15 @@ impl ValueArguments {
 
     /// Refuses what would be ignored or has no place, before any data is touched, and starts the threads.
     pub fn start(&self, weights: Weights) -> Result<(LoadOptions, usize), Failure> {
+        self.start_beside(weights, None)
+    }
+
+    /// As [`ValueArguments::start`], for a command that also reads another file.
+    pub fn start_beside(
+        &self,
+        weights: Weights,
+        other: Option<&Path>,
+    ) -> Result<(LoadOptions, usize), Failure> {
         let build = BuildArguments::default();
         let mut options = self.reading.options(&self.input, &build)?;
         match weights {
@@ -108,7 +117,7 @@ impl ValueArguments {
             }
             _ => (),
         }
-        self.check_places()?;
+        self.check_places(other)?;
         Ok((options, self.threads.start()?))
     }
 
@@ -133,8 +142,9 @@ impl ValueArguments {
         output.map(|output| Target::new(output, self.to))
     }
 
-    fn check_places(&self) -> Result<(), Failure> {
+    fn check_places(&self, other: Option<&Path>) -> Result<(), Failure> {
         let mut others = vec![self.input.as_path()];
+        others.extend(other);
         if let Some(output) = self.written() {
             let no_ids = VertexIds::Consecutive { first: 0, count: 0 };
             write::check_values(output, &no_ids).map_err(Failure::Place)?;

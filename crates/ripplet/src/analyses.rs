@@ -272,12 +272,10 @@ impl<'g> AnalysisRun<'g> {
     /// device. `threads` are those of the CPU: rayon's current pool has as many when the analysis runs.
     ///
     /// # Errors
-    /// If the device cannot be opened, or memory for a plain copy of compressed lists is refused.
+    /// If the device cannot be opened, memory for a plain copy of compressed lists is refused, or an analysis other than
+    /// PageRank is personalized.
     pub fn plan(&self, threads: usize) -> Result<(Plan, String), AnalyseError> {
-        if self.jumps.is_some() {
-            let plan = self.ranks()?.plan_to(self.graph);
-            return Ok((plan_on_cpu(self.graph, plan), "cpu".into()));
-        }
+        let to = self.jumps.as_ref().map(|_| self.ranks()).transpose()?;
         if let Ok(mut workers) = self.device.open_workers(self.analysis, 1, self.memory)? {
             if workers.len() > 1 {
                 return Err(AnalyseError::SeveralGpus);
@@ -288,7 +286,11 @@ impl<'g> AnalysisRun<'g> {
                 return Ok((plan, gpu.name()));
             }
         }
-        Ok((plan_on_cpu(self.graph, self.analysis.plan(self.graph, threads)), "cpu".into()))
+        let plan = match to {
+            Some(ranks) => ranks.plan_to(self.graph),
+            None => self.analysis.plan(self.graph, threads),
+        };
+        Ok((plan_on_cpu(self.graph, plan), "cpu".into()))
     }
 
     /// Runs the analysis; the CPU uses rayon's current pool. Under [`Device::auto`], a run that
@@ -298,7 +300,7 @@ impl<'g> AnalysisRun<'g> {
     /// graph.
     ///
     /// # Errors
-    /// If the device cannot be opened, memory is refused, or the analysis fails.
+    /// If the device cannot be opened, memory is refused, the analysis fails, or one other than PageRank is personalized.
     pub fn run(&self) -> Result<Analysed<'g>, AnalyseError> {
         self.run_with(&mut ())
     }

@@ -15,7 +15,7 @@ from ._estimate import Planned, estimating
 from ._graph import Graph, graph, set_once, view
 from ._options import given, options
 from ._progress import Progress, reporter
-from .errors import InputError
+from .errors import InputError, OptionError
 
 if TYPE_CHECKING:
     import pandas
@@ -235,7 +235,7 @@ def pagerank(
         The run ends once a round changes the ranks by less than this a vertex; 1e-6 by default.
     weighted : bool, default False
         Whether an arc is followed in proportion to its weight.
-    personalize : iterable of ids, or mapping of ids to weights, optional
+    personalize : iterable of ids, or mapping (or Series) of ids to weights, optional
         Vertices to which the walk jumps, in proportion to their weights, instead of to any: personalized PageRank. A walk
         at a vertex without outgoing arcs jumps, too.
 
@@ -251,8 +251,14 @@ def pagerank(
 
 
 def _weighted_vertices(of: Graph, chosen: Mapping[Any, float] | Iterable[Hashable]) -> list[tuple[int, float]]:
-    weights = chosen.items() if isinstance(chosen, Mapping) else ((id, 1.0) for id in chosen)
-    return [(of.vertex(id), weight) for id, weight in weights]
+    if isinstance(chosen, str | bytes):
+        raise OptionError("personalize: expected several ids, not a string")
+    try:
+        # A pandas Series, too, has its ids and its weights.
+        weights = chosen.items() if hasattr(chosen, "items") else dict.fromkeys(chosen, 1.0).items()
+        return [(of.vertex(id), weight) for id, weight in weights]
+    except TypeError as error:
+        raise OptionError(f"personalize: expected ids, or a dict of ids to weights: {error}") from None
 
 
 @options

@@ -140,7 +140,7 @@ class Swarm:
         threads: int | None = None,
         progress: Progress = "auto",
     ) -> SwarmTable:
-        """PageRank: columns ``graph``, ``id``, ``value``. Options are those of :func:`ripplet.pagerank`."""
+        """PageRank: columns ``graph``, ``id``, ``value``. Options: :func:`ripplet.pagerank`, not ``personalize``."""
         return self._analyse(
             "pagerank", progress, damping=damping, iterations=iterations, tolerance=tolerance, weighted=weighted,
             threads=threads,

@@ -5,6 +5,7 @@ use crate::console::Console;
 use crate::device::note_fallback;
 use crate::failure::Failure;
 use crate::interrupt;
+use crate::memory::{self, OF_A_LIST};
 use crate::message::{counted, on_device};
 use crate::output::{named_input, written};
 use crate::reading::Loaded;
@@ -56,7 +57,10 @@ impl<C: Serialize> Request<'_, C> {
             let Some(fallback) = fallback else { return Err(failure) };
             note_fallback(&fallback, console);
         }
-        let jumps = self.jumps(graph, console)?;
+        let limit = self.values.host_memory();
+        let jumps = memory::within(limit, "reading the vertices to jump to", OF_A_LIST, || {
+            self.jumps(graph, console)
+        })?;
         let plan = match (self.analysis, &jumps) {
             (Analysis::PageRank(ranks), Some(_)) => ranks.plan_to(graph),
             (analysis, _) => analysis.plan(graph, threads),

@@ -109,13 +109,13 @@ pub fn lengths_name(lengths: Lengths) -> &'static str {
 
 impl<C: Serialize> Request<'_, C> {
     fn run(&self, console: &Console) -> Result<Ending, Failure> {
-        let (options, threads) = self.values.start(self.weights)?;
+        if let Some(path) = self.personalize {
+            check_standard_input(&[self.values.input(), path])?;
+        }
+        let (options, threads) = self.values.start_beside(self.weights, self.personalize)?;
         if matches!(self.weights, Weights::Lengths) && self.values.is_weighted() {
             // In `communities` a weight is a strength, the opposite of a length: the remark prevents confusion.
             console.remark("a weight is the length of its edge: a large weight means far apart");
-        }
-        if let Some(path) = self.personalize {
-            check_standard_input(&[self.values.input(), path])?;
         }
         if self.batch.is_asked(self.values.input(), &options.read) {
             if self.personalize.is_some() {
