@@ -251,7 +251,7 @@ fn declaring(path: &[String], modules: &Modules, deep: usize) -> Option<(Name, S
     if module.declared.contains(name) {
         return Some((of, name.clone()));
     }
-    // A submodule may name what this module imports for itself.
+    // A submodule may name what this module imports and does not export.
     let named = module.exported.get(name).or_else(|| module.imported.get(name));
     let exported = from_root(named.filter(|_| deep > 0)?, &of, modules, 3)?;
     declaring(&exported, modules, deep - 1)
@@ -276,7 +276,7 @@ fn circle(uses: &Uses) -> Option<Vec<Name>> {
     uses.keys().filter_map(|first| way_back(first, uses)).min_by_key(Vec::len)
 }
 
-/// Returns the shortest way from a module by uses to itself.
+/// Returns the fewest uses that lead from a module to itself.
 fn way_back(first: &Name, uses: &Uses) -> Option<Vec<Name>> {
     let mut before: BTreeMap<&Name, &Name> = BTreeMap::new();
     let mut waiting = VecDeque::from([first]);

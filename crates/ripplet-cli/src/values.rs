@@ -100,7 +100,7 @@ impl ValueArguments {
         self.start_beside(weights, None)
     }
 
-    /// As [`ValueArguments::start`], for a command that also reads another file.
+    /// Does what [`ValueArguments::start`] does, for a command that also reads another file.
     pub fn start_beside(
         &self,
         weights: Weights,

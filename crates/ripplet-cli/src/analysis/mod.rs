@@ -44,7 +44,7 @@ impl AskedArguments {
         self.ask_near(None, weights, analysis, choices, console)
     }
 
-    /// As [`AskedArguments::ask`], by walks that jump to the vertices in a file.
+    /// Runs the analysis, as [`AskedArguments::ask`], by walks that jump to the vertices in a file.
     pub fn ask_near<C: Serialize>(
         &self,
         personalize: Option<&Path>,
