@@ -22,6 +22,8 @@
 //! rank'(v) = (1 − d + d · lost) · jumps(v) + d · Σ rank(u) / out(u)
 //! ```
 //!
+//! The initial ranks are then jumps(v), so that a vertex to which no walk leads has rank 0.
+//!
 //! # Directed graphs
 //! The surfer follows arcs in their direction. On an undirected graph an edge is an arc in each
 //! direction.
@@ -391,7 +393,10 @@ impl Run<'_> {
 
     fn begin<L: NeighborLists>(&mut self, out: L) {
         let vertices = self.ranks.len();
-        self.ranks.fill(1.0 / vertices as f64);
+        match self.jumps {
+            Some(jumps) => self.ranks.copy_from_slice(jumps),
+            None => self.ranks.fill(1.0 / vertices as f64),
+        }
         let weigh = self.weigh;
         let counts = self.workspace.out[..vertices].par_iter_mut().enumerate();
         counts.with_min_len(BLOCK.saturating_mul(self.at_once)).for_each(|(vertex, to)| {

@@ -477,6 +477,9 @@ impl From<SwarmError> for Failure {
                 error.to_string(),
                 "allow more by --tolerance, or say how many rounds by --iterations",
             ),
+            SwarmError::NoWalks => {
+                Failure::refused(error.to_string(), "leave the vertices to jump to out")
+            }
             SwarmError::NoWorker => Failure::refused(error.to_string(), "name a --device"),
         }
     }

@@ -3,17 +3,20 @@
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::interrupt;
+use crate::message::counted;
 use crate::output::named_input;
 use crate::standard_streams;
 use crate::standard_streams::is_standard;
 use clap::{Args, ValueEnum};
 use ripplet::graph::{
-    BuildError, BuildOptions, Direction, Duplicates, Graph, SelfLoops, WeightLedger, WeightLoss,
+    BuildError, BuildOptions, Direction, Duplicates, Graph, SelfLoops, VertexId, VertexIds,
+    WeightLedger, WeightLoss,
 };
 use ripplet::io::batch::{has_files, is_batch};
 use ripplet::io::rg::Part;
 use ripplet::io::{
     Columns, Delimiter, Format, Header, IdKind, Place, ReadError, ReadOptions, ReadSummary,
+    read_vertices,
 };
 use ripplet::lp::engine::Parts;
 use ripplet::{Input, LoadOptions, Storage, StoredGraph};
@@ -145,6 +148,31 @@ pub fn check_standard_input(inputs: &[&Path]) -> Result<(), Failure> {
         ));
     }
     Ok(())
+}
+
+/// Reads the vertices of a graph that an option's file lists; `purpose` says what they are for, as in "vertices to
+/// fix".
+///
+/// # Errors
+/// If the file cannot be read, names a vertex that the graph does not have, or lists none.
+pub fn read_list(
+    path: &Path,
+    option: &str,
+    purpose: &str,
+    ids: &VertexIds,
+    console: &Console,
+) -> Result<Vec<VertexId>, Failure> {
+    console.stage(format!("reading {}", path.display()));
+    let vertices = read_vertices(path, &ReadOptions::default(), ids)?;
+    if vertices.is_empty() {
+        return Err(Failure::refused(
+            format!("{} has no vertices", named_input(path)),
+            format!("list vertices {purpose}, or leave {option} out"),
+        ));
+    }
+    let count = counted(vertices.len() as u64, "vertex", "vertices");
+    console.say(&format!("read {count} {purpose} from {}", named_input(path)));
+    Ok(vertices)
 }
 
 /// Refuses a batch for a command on a single graph; `does` says what the command does.

@@ -9,19 +9,18 @@
 //! | `pagerank` | personalized PageRank with restarts at the known bad: damping 0.85, unweighted |
 //! | `pagerank, weighted` | personalized PageRank, arcs by weight |
 //!
-//! Each baseline is one pass over all arcs; PageRank is one a round.
+//! Each baseline is one pass over all arcs; [`PageRank`] is one a round.
 //!
 //! Memory: 8 bytes a vertex for the result; PageRank needs 24 more. Determinism: the same bits on any number
-//! of threads, as sums follow a vertex's list, and sums over all vertices go by blocks of ids.
+//! of threads, as sums follow a vertex's list; PageRank's are by [`ripplet_analytics::pagerank`].
 //!
 //! Reference: Haveliwala, *Topic-sensitive PageRank*, WWW 2002 (restarts at a set).
 
 use crate::ties::arcs;
 use rayon::prelude::*;
+use ripplet_analytics::AnalysisError;
+use ripplet_analytics::pagerank::{Jumps, JumpsError, PageRank, Stop};
 use ripplet_graph::{Graph, OutOfMemory, VertexId, memory};
-
-/// Vertices in one block of a sum; the bits of results depend on this constant.
-const BLOCK: usize = 1 << 12;
 
 /// Baseline score.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,19 +67,20 @@ impl Baseline {
     ///
     /// # Errors
     /// If memory allocation fails.
-    pub fn score(self, graph: &Graph, bad: &[VertexId]) -> Result<Vec<f64>, OutOfMemory> {
-        match self {
-            Baseline::Degree => each(graph, |v| arcs(graph, v).count() as f64),
-            Baseline::Strength => each(graph, |v| strength(graph, v)),
+    ///
+    /// # Panics
+    /// If a vertex of `bad` is not in the graph.
+    pub fn score(self, graph: &Graph, bad: &[VertexId]) -> Result<Vec<f64>, AnalysisError> {
+        Ok(match self {
+            Baseline::Degree => each(graph, |v| arcs(graph, v).count() as f64)?,
+            Baseline::Strength => each(graph, |v| strength(graph, v))?,
             Baseline::Neighbours => each(graph, |v| {
                 let known = arcs(graph, v).filter(|(u, _)| bad.binary_search(u).is_ok());
                 known.map(|(_, weight)| f64::from(weight)).sum()
-            }),
-            Baseline::Components => components(graph, bad),
-            Baseline::PageRank { weighted } => {
-                page_rank(graph, bad, &PageRank { weighted, ..PageRank::default() })
-            }
-        }
+            })?,
+            Baseline::Components => components(graph, bad)?,
+            Baseline::PageRank { weighted } => ranks_near(graph, bad, &page_rank(weighted))?,
+        })
     }
 }
 
@@ -136,71 +136,28 @@ fn components(graph: &Graph, bad: &[VertexId]) -> Result<Vec<f64>, OutOfMemory> 
     Ok(scores)
 }
 
-/// Options of personalized PageRank.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct PageRank {
-    /// Probability to follow an arc instead of restarting, from 0 to below 1.
-    pub damping: f64,
-    /// Number of rounds; the error is at most damping to this power.
-    pub rounds: u32,
-    /// Whether arcs count by weight.
-    pub weighted: bool,
+/// Returns the options of PageRank that the baselines have: damping 0.85, and 60 rounds, as 0.85^60 is below 10⁻⁴.
+pub fn page_rank(weighted: bool) -> PageRank {
+    PageRank { damping: 0.85, stop: Stop::Rounds(60), weighted }
 }
 
-impl Default for PageRank {
-    /// Damping 0.85; 0.85^60 is below 10⁻⁴.
-    fn default() -> PageRank {
-        PageRank { damping: 0.85, rounds: 60, weighted: true }
-    }
-}
-
-/// Returns the personalized PageRank of each vertex; the walk restarts at a vertex without arcs. If no vertex
+/// Returns the rank of each vertex by walks that begin at the vertices of `bad`, and jump back to them. If no vertex
 /// is known bad, all ranks are 0.
 ///
 /// # Errors
-/// If memory allocation fails.
-pub fn page_rank(
+/// If an option is out of its range, or memory allocation fails.
+///
+/// # Panics
+/// If a vertex of `bad` is not in the graph.
+pub fn ranks_near(
     graph: &Graph,
     bad: &[VertexId],
-    settings: &PageRank,
-) -> Result<Vec<f64>, OutOfMemory> {
-    let vertices = graph.vertices() as usize;
-    let mut ranks = memory::zeros::<f64>(vertices)?;
-    if bad.is_empty() {
-        return Ok(ranks);
+    page_rank: &PageRank,
+) -> Result<Vec<f64>, AnalysisError> {
+    match Jumps::to(graph.vertices(), bad.iter().map(|&v| (v, 1.0))) {
+        Ok(jumps) => Ok(page_rank.run_to(graph, &jumps, &mut ())?.ranks),
+        Err(JumpsError::Nowhere) => Ok(memory::zeros(graph.vertices() as usize)?),
+        Err(JumpsError::OutOfMemory(error)) => Err(error.into()),
+        Err(error) => panic!("{error}"),
     }
-    let jump = 1.0 / bad.len() as f64;
-    bad.iter().for_each(|&v| ranks[v as usize] = jump);
-    let out = each(graph, |v| match settings.weighted {
-        true => strength(graph, v),
-        false => arcs(graph, v).count() as f64,
-    })?;
-    let mut shares = memory::zeros::<f64>(vertices)?;
-    for _ in 0..settings.rounds {
-        let blocks = ranks.par_chunks(BLOCK).zip(out.par_chunks(BLOCK));
-        let blocks = blocks.zip(shares.par_chunks_mut(BLOCK));
-        let moving: Vec<f64> = blocks
-            .map(|((ranks, out), shares)| {
-                let mut moving = 0.0;
-                for ((rank, out), share) in ranks.iter().zip(out).zip(shares) {
-                    *share = if *out > 0.0 { rank / out } else { 0.0 };
-                    moving += if *out > 0.0 { *rank } else { 0.0 };
-                }
-                moving
-            })
-            .collect();
-        let jumps = 1.0 - settings.damping * moving.iter().sum::<f64>();
-        let (shares, damping) = (&shares, settings.damping);
-        let all = ranks.par_iter_mut().enumerate().with_min_len(1 << 10);
-        all.for_each(|(v, rank)| {
-            let coming = arcs(graph, v as VertexId);
-            let coming: f64 = match settings.weighted {
-                true => coming.map(|(u, w)| shares[u as usize] * f64::from(w)).sum(),
-                false => coming.map(|(u, _)| shares[u as usize]).sum(),
-            };
-            *rank = damping * coming;
-        });
-        bad.iter().for_each(|&v| ranks[v as usize] += jumps * jump);
-    }
-    Ok(ranks)
 }

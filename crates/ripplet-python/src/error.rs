@@ -216,7 +216,8 @@ impl From<SwarmError> for Failure {
             SwarmError::Read(error) => error.into(),
             SwarmError::Device(error) => error.into(),
             SwarmError::Run(AnalysisError::OutOfMemory(error)) => error.into(),
-            SwarmError::Run(AnalysisError::NoLength(_) | AnalysisError::Setting(_)) => {
+            SwarmError::NoWalks
+            | SwarmError::Run(AnalysisError::NoLength(_) | AnalysisError::Setting(_)) => {
                 Failure::input(error)
             }
             error => Failure::new(Class::Run, error),

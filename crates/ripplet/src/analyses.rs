@@ -19,7 +19,7 @@
 //! ```
 
 use crate::device::{Device, Fallback, OpenWorkersError, plan_on_cpu};
-use crate::swarm::{Analysis, Column, SwarmError, Worker, personalized_ranks};
+use crate::swarm::{Analysis, Column, SwarmError, Worker};
 use ripplet_analytics::closeness::Closeness;
 use ripplet_analytics::lcc::{Definition, Lcc};
 use ripplet_analytics::pagerank::{Jumps, PageRank};
@@ -209,9 +209,6 @@ pub enum AnalyseError {
     /// The analysis failed.
     #[error(transparent)]
     Run(#[from] SwarmError),
-    /// Only PageRank has walks that jump.
-    #[error("only PageRank has walks that jump, which can be personalized")]
-    NoWalks,
     /// The values are not a number per vertex.
     #[error("the analysis has no column with a number per vertex")]
     NotByVertex,
@@ -275,7 +272,7 @@ impl<'g> AnalysisRun<'g> {
     /// If the device cannot be opened, memory for a plain copy of compressed lists is refused, or an analysis other than
     /// PageRank is personalized.
     pub fn plan(&self, threads: usize) -> Result<(Plan, String), AnalyseError> {
-        let to = self.jumps.as_ref().map(|_| self.ranks()).transpose()?;
+        self.analysis.walks(self.jumps.as_ref())?;
         if let Ok(mut workers) = self.device.open_workers(self.analysis, 1, self.memory)? {
             if workers.len() > 1 {
                 return Err(AnalyseError::SeveralGpus);
@@ -286,10 +283,7 @@ impl<'g> AnalysisRun<'g> {
                 return Ok((plan, gpu.name()));
             }
         }
-        let plan = match to {
-            Some(ranks) => ranks.plan_to(self.graph),
-            None => self.analysis.plan(self.graph, threads),
-        };
+        let plan = self.analysis.plan_to(self.graph, self.jumps.as_ref(), threads)?;
         Ok((plan_on_cpu(self.graph, plan), "cpu".into()))
     }
 
@@ -310,9 +304,8 @@ impl<'g> AnalysisRun<'g> {
     /// # Errors
     /// See [`AnalysisRun::run`]; also if the observer cancels.
     pub fn run_with(&self, observer: &mut dyn Observer) -> Result<Analysed<'g>, AnalyseError> {
-        if self.jumps.is_some() {
-            self.ranks()?;
-        }
+        // Before a GPU is asked, which knows no jumps.
+        self.analysis.walks(self.jumps.as_ref())?;
         let mut fallback = None;
         match self.device.open_workers(self.analysis, 1, self.memory)? {
             Err(reason) => fallback = Some(reason),
@@ -337,19 +330,8 @@ impl<'g> AnalysisRun<'g> {
         }
         let mut values = Collected::default();
         let take = |part: Part<'_>, columns: &[ColumnData<'_>]| values.add(&part, columns);
-        match &self.jumps {
-            Some(jumps) => personalized_ranks(self.ranks()?, self.graph, jumps, observer, take)?,
-            None => self.analysis.of_graph(self.graph, observer, take)?,
-        }
+        self.analysis.of_graph_to(self.graph, self.jumps.as_ref(), observer, take)?;
         Ok(self.analysed(values, "cpu".into(), fallback))
-    }
-
-    /// Returns the settings of PageRank, which is what can be personalized.
-    fn ranks(&self) -> Result<PageRank, AnalyseError> {
-        match self.analysis {
-            Analysis::PageRank(ranks) => Ok(ranks),
-            _ => Err(AnalyseError::NoWalks),
-        }
     }
 
     fn analysed(

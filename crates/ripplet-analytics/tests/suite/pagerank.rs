@@ -8,7 +8,7 @@ use ripplet_analytics::AnalysisError;
 use ripplet_analytics::pagerank::{Jumps, JumpsError, PageRank, Stop};
 
 /// Multiplies `rounds` times by the transition matrix, whose columns of vertices with outgoing arcs
-/// add up to 1. A walk that jumps goes on at a vertex with its share in `jumps`.
+/// add up to 1. A walk begins, and goes on after a jump, at a vertex with its share in `jumps`.
 fn multiplied(
     edges: &Edges,
     keep: bool,
@@ -42,7 +42,7 @@ fn multiplied(
     };
     let column = |s: usize| (0..n).map(|t| entry(s, t)).collect::<Vec<f64>>();
     let columns: Vec<Vec<f64>> = (0..n).map(column).collect();
-    let mut ranks = vec![1.0 / n as f64; n];
+    let mut ranks = jumps.to_vec();
     for _ in 0..rounds {
         ranks = (0..n).map(|t| (0..n).map(|s| ranks[s] * columns[s][t]).sum()).collect();
     }
@@ -155,4 +155,14 @@ fn threads_change_no_bit_of_personalized_ranks() {
         pool.install(|| PageRank::default().run_to(&edges.graph(), &jumps, &mut ())).unwrap()
     };
     assert!(run(1) == run(3));
+}
+
+#[test]
+fn a_vertex_to_which_no_walk_leads_has_rank_0() {
+    // Two paths; the second is not reached. Nor is the vertex that leads to the first.
+    let graph = Edges::directed(6, [(0, 1), (1, 2), (4, 5)]).graph();
+    let jumps = Jumps::to(6, [(1, 1.0)]).unwrap();
+    let ranks = PageRank::default().run_to(&graph, &jumps, &mut ()).unwrap().ranks;
+    assert!(ranks[1] > 0.0 && ranks[2] > 0.0);
+    assert_eq!([ranks[0], ranks[3], ranks[4], ranks[5]], [0.0; 4]);
 }

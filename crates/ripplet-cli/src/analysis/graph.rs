@@ -6,17 +6,16 @@ use crate::device::note_fallback;
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::memory::{self, OF_A_LIST};
-use crate::message::{counted, on_device};
-use crate::output::{named_input, written};
-use crate::reading::Loaded;
+use crate::message::on_device;
+use crate::output::written;
+use crate::reading::{Loaded, read_list};
 use crate::stats::{Bytes, Stages, peak_memory};
 use ripplet::analytics::pagerank::{Jumps, JumpsError};
 use ripplet::device::{GpuWorker, WorkerSeconds, plan_on_cpu};
 use ripplet::graph::{Graph, GraphView};
 use ripplet::io::write::{ColumnData, Part, Rows, TableShape};
-use ripplet::io::{ReadOptions, read_vertices};
 use ripplet::lp::Plan;
-use ripplet::swarm::{Analysis, SwarmError, Worker, personalized_ranks};
+use ripplet::swarm::{SwarmError, Worker};
 use ripplet::{LoadOptions, Storage, StoredGraph};
 use serde::Serialize;
 use std::cell::Cell;
@@ -61,10 +60,7 @@ impl<C: Serialize> Request<'_, C> {
         let jumps = memory::within(limit, "reading the vertices to jump to", OF_A_LIST, || {
             self.jumps(graph, console)
         })?;
-        let plan = match (self.analysis, &jumps) {
-            (Analysis::PageRank(ranks), Some(_)) => ranks.plan_to(graph),
-            (analysis, _) => analysis.plan(graph, threads),
-        };
+        let plan = self.analysis.plan_to(graph, jumps.as_ref(), threads)?;
         let plan = plan_on_cpu(graph, plan);
         let choices = self.choices(graph.into(), "cpu".into(), threads);
         if self.values.is_estimate(graph, &choices, &choices.device, &plan)? {
@@ -73,12 +69,7 @@ impl<C: Serialize> Request<'_, C> {
         self.announce(graph, console);
         let start = Instant::now();
         let watch = &mut console.watch();
-        let answer = |take: Take<'_>| match (self.analysis, &jumps) {
-            (Analysis::PageRank(ranks), Some(jumps)) => {
-                personalized_ranks(ranks, graph, jumps, watch, take)
-            }
-            (analysis, _) => analysis.of_graph(graph, watch, take),
-        };
+        let answer = |take: Take<'_>| self.analysis.of_graph_to(graph, jumps.as_ref(), watch, take);
         let (figures, write) = self.write(&Cell::new(false), console, answer)?;
         let compute = start.elapsed().as_secs_f64() - write;
         let (read, build) = (loaded.read, loaded.build);
@@ -89,16 +80,7 @@ impl<C: Serialize> Request<'_, C> {
     /// Reads the vertices to which walks jump.
     fn jumps(&self, graph: GraphView<'_>, console: &Console) -> Result<Option<Jumps>, Failure> {
         let Some(path) = self.personalize else { return Ok(None) };
-        console.stage(format!("reading {}", path.display()));
-        let vertices = read_vertices(path, &ReadOptions::default(), graph.ids())?;
-        if vertices.is_empty() {
-            return Err(Failure::refused(
-                format!("{} has no vertices", named_input(path)),
-                "list vertices to jump to, or leave --personalize out",
-            ));
-        }
-        let count = counted(vertices.len() as u64, "vertex", "vertices");
-        console.say(&format!("read {count} to jump to from {}", named_input(path)));
+        let vertices = read_list(path, "--personalize", "to jump to", graph.ids(), console)?;
         let jumps = Jumps::to(graph.vertices(), vertices.into_iter().map(|v| (v, 1.0)));
         jumps.map(Some).map_err(|error| match error {
             JumpsError::OutOfMemory(error) => error.into(),

@@ -7,15 +7,14 @@ use super::work::{Run, Work};
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::memory;
-use crate::message::counted;
-use crate::output::{named_input, written};
+use crate::output::written;
+use crate::reading::read_list;
 use crate::stats::{Choices, Estimate, RefineFigures, Shape, Stages};
 use ripplet::device::AnyExecutor;
 use ripplet::graph::{Direction, GraphView, VertexId, VertexIds};
 use ripplet::io::write::{
     ColumnData, VertexColumn, numbered_by_size, write_numbered_table, write_vertex_table,
 };
-use ripplet::io::{self, ReadOptions};
 use ripplet::lp::refine::{
     Merge, Objective, RefineError, RefineOptions, Resolution, checkpoint_bytes, dendrogram,
     dendrogram_bytes, hierarchy, hierarchy_bytes,
@@ -202,18 +201,10 @@ impl RefineJob {
         ids: &VertexIds,
         console: &Console,
     ) -> Result<Vec<VertexId>, Failure> {
-        let Some(path) = &self.fixed else { return Ok(Vec::new()) };
-        console.stage(format!("reading {}", path.display()));
-        let fixed = io::read_vertices(path, &ReadOptions::default(), ids)?;
-        if fixed.is_empty() {
-            return Err(Failure::refused(
-                format!("{} has no vertices", named_input(path)),
-                "list vertices to fix, or leave --fixed out",
-            ));
+        match &self.fixed {
+            Some(path) => read_list(path, "--fixed", "to fix", ids, console),
+            None => Ok(Vec::new()),
         }
-        let vertices = counted(fixed.len() as u64, "fixed vertex", "fixed vertices");
-        console.say(&format!("read {vertices} from {}", named_input(path)));
-        Ok(fixed)
     }
 }
 

@@ -218,10 +218,15 @@ fn ranks_of_a_small_graph() {
     sandbox.write("known.txt", "a\n");
     let personalized = |flags: &str| ranks(&format!("--personalize known.txt {flags}"));
     check(personalized("--iterations 1 --damping 0"), [1.0, 0.0, 0.0]);
-    check(personalized("--iterations 1 --damping 1"), [2.0 / 3.0, 1.0 / 6.0, 1.0 / 6.0]);
+    check(personalized("--iterations 1 --damping 1"), [0.0, 0.5, 0.5]);
     assert_eq!(sandbox.json("stats.json")["personalized"], true);
     let run = "pagerank graph.txt -o out.txt --directed --personalize known.txt";
     assert!(sandbox.ok(&format!("{run} --estimate")).contains("jumps"));
+    for output in ["-o known.txt", "-o out.txt --stats known.txt"] {
+        let run = format!("pagerank graph.txt {output} --personalize known.txt");
+        sandbox.fails(&run, 2, &["known.txt is named twice", "choose another name"]);
+        assert_eq!(sandbox.read("known.txt"), "a\n");
+    }
     for (text, parts) in [("", ["has no vertices", "--personalize"]), ("z\n", ["known.txt:1", "z"])]
     {
         sandbox.write("known.txt", text);

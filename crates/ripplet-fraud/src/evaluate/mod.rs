@@ -47,6 +47,7 @@ pub use report::{Report, Row, Summary};
 pub use rows::write_draws;
 
 use crate::detect::{DetectError, Detection};
+use ripplet_analytics::AnalysisError;
 use ripplet_graph::OutOfMemory;
 use ripplet_lp::RunError;
 use ripplet_lp::programs::{BadAttenuation, SeedError};
@@ -130,9 +131,21 @@ pub enum EvaluateError {
     /// Label propagation failed.
     #[error(transparent)]
     Run(#[from] RunError),
+    /// PageRank failed.
+    #[error(transparent)]
+    PageRank(AnalysisError),
     /// Memory allocation failed.
     #[error(transparent)]
     OutOfMemory(#[from] OutOfMemory),
+}
+
+impl From<AnalysisError> for EvaluateError {
+    fn from(error: AnalysisError) -> EvaluateError {
+        match error {
+            AnalysisError::OutOfMemory(error) => EvaluateError::OutOfMemory(error),
+            error => EvaluateError::PageRank(error),
+        }
+    }
 }
 
 impl Evaluation {

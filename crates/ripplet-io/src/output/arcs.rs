@@ -195,4 +195,42 @@ mod tests {
             assert_eq!(edges, (1..=leaves).map(|leaf| (0, leaf)).collect::<Vec<_>>());
         }
     }
+
+    #[test]
+    fn edges_of_both_directions_with_weights_where_lists_end_at_a_block() {
+        // The end of a list takes a slot, so that the list of 65,535 arcs fills a block.
+        for (arcs, direction) in [65_534u32, 65_535, 65_536, 65_537]
+            .into_iter()
+            .flat_map(|arcs| [(arcs, Direction::Directed), (arcs, Direction::Undirected)])
+        {
+            // The first vertex has these arcs, the next one none, and those behind it lead back to it.
+            let vertices = arcs + 2;
+            let out = (0..arcs).map(|at| (0, 2 + at));
+            let back = (0..100).map(|at| (2 + at, 1));
+            let (sources, targets): (Vec<u32>, Vec<u32>) = out.chain(back).unzip();
+            let weights = (0..sources.len()).map(|at| at as f64 + 1.0).collect();
+            let ids = VertexIds::Consecutive { first: 0, count: vertices };
+            let table = EdgeTable::new(ids, sources.clone(), targets.clone()).unwrap();
+            let table = table.with_weights(weights).unwrap();
+            let graph = GraphBuilder::new().direction(direction).build(table).unwrap();
+            let unit = graph.weight_scale().weight(1);
+            let blocks = Arcs::of(&graph);
+            let mut found = Vec::new();
+            for block in 0..blocks.blocks() {
+                blocks.for_each_edge(block, |source, target, weight| {
+                    let weight = f64::from(weight.unwrap()) * unit;
+                    found.push((source, target, weight.round() as u32));
+                });
+            }
+            let given = sources.into_iter().zip(targets).zip(1..);
+            let mut expected: Vec<(u32, u32, u32)> = given
+                .map(|((source, target), weight)| match direction {
+                    Direction::Directed => (source, target, weight),
+                    Direction::Undirected => (source.min(target), source.max(target), weight),
+                })
+                .collect();
+            expected.sort_unstable();
+            assert!(found == expected, "{arcs} {direction:?}");
+        }
+    }
 }

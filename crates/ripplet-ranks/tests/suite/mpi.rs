@@ -7,6 +7,7 @@
 use ripplet_ranks::mpi::{LIBRARY, OnLost, OpenError, Options, open};
 use ripplet_ranks::{Comm, CommError, Launch};
 use std::env;
+use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Output, exit, id};
 use std::thread::sleep;
@@ -14,6 +15,8 @@ use std::time::{Duration, Instant};
 
 /// What a started process does.
 const CASE: &str = "RIPPLET_RANKS_CASE";
+/// The file by which a started process says that it has reported.
+const REPORTED: &str = "RIPPLET_RANKS_REPORTED";
 
 /// An installed MPI.
 struct Installed {
@@ -38,6 +41,7 @@ fn both() -> impl Iterator<Item = Installed> {
 impl Installed {
     /// Runs a case on this number of ranks.
     fn run(&self, ranks: usize, case: &str, library: Option<PathBuf>) -> Output {
+        let folder = tempfile::tempdir().unwrap();
         let mut command = Command::new(self.folder.join("bin/mpirun"));
         if self.is_open_mpi {
             command.arg("--oversubscribe");
@@ -46,6 +50,7 @@ impl Installed {
         command.arg(env::current_exe().unwrap());
         command.args(["mpi::a_started_process", "--exact", "--ignored", "--nocapture"]);
         command.env(CASE, case).env_remove(LIBRARY);
+        command.env(REPORTED, folder.path().join("reported"));
         command.env("OMPI_ALLOW_RUN_AS_ROOT", "1").env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
         let path = env::var_os("PATH").unwrap_or_default();
         let own = [self.folder.join("bin")].into_iter().chain(env::split_paths(&path));
@@ -111,6 +116,7 @@ fn a_started_process() {
         },
         "fails" if rank == 1 => {
             comm.abort(5);
+            wait_for_the_report();
             Ok(())
         }
         // A launcher may let a stopped process go on: it stops again.
@@ -129,8 +135,20 @@ fn a_started_process() {
         Ok(()) => println!("rank {rank}: done"),
         Err(error) => println!("rank {rank}: {error}"),
     }
+    if rank == 0 {
+        fs::write(env::var_os(REPORTED).unwrap(), "").unwrap();
+    }
     drop(comm);
     exit(i32::from(done.is_err()));
+}
+
+/// Waits until rank 0 has reported: once a process has failed, a launcher ends the others at any time.
+fn wait_for_the_report() {
+    let file = PathBuf::from(env::var_os(REPORTED).unwrap());
+    let begun = Instant::now();
+    while !file.exists() && begun.elapsed() < Duration::from_secs(20) {
+        sleep(Duration::from_millis(10));
+    }
 }
 
 /// Collectives with messages of no byte, within a frame, of its size, and of many pieces.

@@ -154,6 +154,23 @@ impl Analysis {
         }
     }
 
+    /// Returns the memory that the CPU needs beside a graph for [`Analysis::of_graph_to`] these jumps, the jumps
+    /// included.
+    ///
+    /// # Errors
+    /// If there are jumps, and the analysis is not PageRank.
+    pub fn plan_to<'g>(
+        self,
+        graph: impl Into<GraphView<'g>>,
+        jumps: Option<&Jumps>,
+        threads: usize,
+    ) -> Result<Plan, SwarmError> {
+        Ok(match self.walks(jumps)? {
+            Some((ranks, _)) => ranks.plan_to(graph),
+            None => self.plan(graph, threads),
+        })
+    }
+
     /// Returns the memory that the CPU needs beside these graphs on `threads` threads, including
     /// the answer.
     pub fn plan_of_batch(self, graphs: BatchSlice<'_>, threads: usize) -> Plan {
@@ -234,6 +251,42 @@ impl Analysis {
         pass(answer, graph, take)
     }
 
+    /// Analyses one graph as [`Analysis::of_graph`] does, by walks that jump to these vertices instead of to any, if
+    /// some are given: personalized PageRank.
+    ///
+    /// # Errors
+    /// See there; also if there are jumps, and the analysis is not PageRank.
+    pub fn of_graph_to<'g>(
+        self,
+        graph: impl Into<GraphView<'g>>,
+        jumps: Option<&Jumps>,
+        observer: &mut dyn Observer,
+        take: impl FnMut(Part<'_>, &[ColumnData<'_>]) -> Result<(), SwarmError>,
+    ) -> Result<(), SwarmError> {
+        let graph = graph.into();
+        match self.walks(jumps)? {
+            Some((ranks, jumps)) => {
+                pass(ranked(ranks.run_to(graph, jumps, observer)?)?, graph, take)
+            }
+            None => self.of_graph(graph, observer, take),
+        }
+    }
+
+    /// Returns PageRank's settings and the jumps of its walks, if they do not jump to any vertex.
+    ///
+    /// # Errors
+    /// If there are jumps, and the analysis is not PageRank.
+    pub(crate) fn walks(
+        self,
+        jumps: Option<&Jumps>,
+    ) -> Result<Option<(PageRank, &Jumps)>, SwarmError> {
+        match (self, jumps) {
+            (_, None) => Ok(None),
+            (Analysis::PageRank(ranks), Some(jumps)) => Ok(Some((ranks, jumps))),
+            (_, Some(_)) => Err(SwarmError::NoWalks),
+        }
+    }
+
     /// Analyses each graph of a batch on rayon's current pool.
     ///
     /// # Errors
@@ -286,21 +339,6 @@ impl Analysis {
             }
         })
     }
-}
-
-/// Passes the ranks of personalized PageRank to `take`, as [`Analysis::of_graph`] passes those of [`Analysis::PageRank`].
-///
-/// # Errors
-/// See there.
-pub fn personalized_ranks<'g>(
-    ranks: PageRank,
-    graph: impl Into<GraphView<'g>>,
-    jumps: &Jumps,
-    observer: &mut dyn Observer,
-    take: impl FnMut(Part<'_>, &[ColumnData<'_>]) -> Result<(), SwarmError>,
-) -> Result<(), SwarmError> {
-    let graph = graph.into();
-    pass(ranked(ranks.run_to(graph, jumps, observer)?)?, graph, take)
 }
 
 /// Passes the answer of a whole graph.

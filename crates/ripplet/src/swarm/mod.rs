@@ -49,7 +49,7 @@ mod report;
 mod tests;
 mod worker;
 
-pub use analysis::{Analysis, NotOnDevice, personalized_ranks};
+pub use analysis::{Analysis, NotOnDevice};
 pub use answer::{Answer, Column, Edges};
 pub use communities::CommunitiesWorker;
 #[cfg(feature = "cuda")]
@@ -87,6 +87,9 @@ pub enum SwarmError {
         /// The change of the ranks in the last round.
         change: f64,
     },
+    /// Only PageRank has walks that jump.
+    #[error("only PageRank has walks that jump, which can be personalized")]
+    NoWalks,
     /// No worker was given.
     #[error("a swarm takes at least one worker")]
     NoWorker,
