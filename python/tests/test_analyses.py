@@ -155,6 +155,8 @@ BAD: list[tuple[Any, dict[str, Any], str]] = [
     (rp.pagerank, {"personalize": "12"}, "not a string"),
     (rp.pagerank, {"personalize": {1: -1.0}}, "0 or above"),
     (rp.pagerank, {"personalize": {1: "much"}}, "pairs of a vertex and a number"),
+    (rp.betweenness, {"samples": 1}, "samples"),
+    (rp.betweenness, {"seed": 1}, "give samples"),
     (rp.lcc, {"definition": "mine"}, "fagiolo"),
     (rp.betweenness, {"devise": "cpu"}, "device"),
     (rp.kcore, {"device": "cpu"}, "no option device"),
@@ -165,6 +167,17 @@ BAD: list[tuple[Any, dict[str, Any], str]] = [
 def test_bad_options(run: Any, options: dict[str, Any], message: str) -> None:
     with pytest.raises(rp.RippletError, match=message):
         run([(1, 2), (2, 3)], **options)
+
+
+def test_sampled_betweenness() -> None:
+    star = [(0, leaf) for leaf in range(1, 51)]
+    found = rp.betweenness(star, samples=10, seed=3, normalized=True).to_dict()
+    assert found[0] == pytest.approx(1.0) and found[1] == 0.0
+    assert rp.betweenness(star, samples=51).to_dict() == rp.betweenness(star).to_dict()
+    edges = rp.betweenness(star, edges=True, samples=10)
+    assert len(edges["value"]) == 50
+    total = rp.betweenness(star, edges=True)["value"].sum()
+    assert edges["value"].sum() == pytest.approx(total, rel=0.05)
 
 
 def test_devices() -> None:

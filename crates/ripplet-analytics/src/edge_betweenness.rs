@@ -47,7 +47,7 @@
 use crate::brandes::{self, Arcs};
 use crate::sides::{Along, Sides, dispatch_sides, of_member};
 use crate::swarm::{self, PerItem, Place, share};
-use crate::{AnalysisError, Lengths, Plan};
+use crate::{AnalysisError, Lengths, Plan, Sample};
 use rayon::prelude::*;
 use ripplet_graph::batch::{BatchGraph, BatchSlice};
 use ripplet_graph::storage::NeighborLists;
@@ -111,8 +111,46 @@ fn edge_betweenness_in(
     lengths: Lengths,
     observer: &mut dyn Observer,
 ) -> Result<Vec<f64>, AnalysisError> {
-    let sums = brandes::of_graph::<Arcs>(graph, lengths, observer)?;
+    let sums = brandes::of_graph::<Arcs>(graph, lengths, None, observer)?;
     Ok(finished(graph, &sums, Listed::In, normalized)?)
+}
+
+/// Returns the memory that [`sampled_edge_betweenness`] needs on `threads` threads beside the graph.
+pub fn plan_of_sampled<'g>(
+    graph: impl Into<GraphView<'g>>,
+    lengths: Lengths,
+    sample: Sample,
+    threads: usize,
+) -> Plan {
+    let graph = graph.into();
+    sample.add_to(plan(graph, lengths, threads), graph.vertices())
+}
+
+/// Returns an estimate of the betweenness of each edge by the paths from a sample of k of the n vertices, computed on
+/// rayon's current pool: the sum over the sampled sources times n / k. If the sample is of all vertices, it is the
+/// betweenness.
+///
+/// Values are in the order of [`ends`]; their mean over all samples is the betweenness.
+///
+/// # Errors
+/// If the sample is of fewer than two vertices, an edge other than a self-loop has length 0, the observer cancels, or
+/// memory is refused.
+pub fn sampled_edge_betweenness<'g>(
+    graph: impl Into<GraphView<'g>>,
+    normalized: bool,
+    lengths: Lengths,
+    sample: Sample,
+    observer: &mut dyn Observer,
+) -> Result<Vec<f64>, AnalysisError> {
+    let graph = graph.into();
+    let Some(chosen) = sample.choose(graph.vertices())? else {
+        return edge_betweenness_in(graph, normalized, lengths, observer);
+    };
+    let sums = brandes::of_graph::<Arcs>(graph, lengths, Some(&chosen), observer)?;
+    let mut values = finished(graph, &sums, Listed::In, normalized)?;
+    let factor = f64::from(graph.vertices()) / chosen.len() as f64;
+    values.par_iter_mut().for_each(|value| *value *= factor);
+    Ok(values)
 }
 
 /// A value for each edge of the graphs of a batch.

@@ -19,7 +19,7 @@
 use crate::sides::Sides;
 use ripplet_graph::storage::NeighborLists;
 use ripplet_graph::{OutOfMemory, VertexId, memory};
-use std::ops::{BitAnd, BitOr, Not, Range};
+use std::ops::{BitAnd, BitOr, Not};
 
 /// A set of sources that are searched from at once: a bit each.
 pub(crate) trait Mask:
@@ -113,12 +113,12 @@ impl<M: Mask> Search<M> {
         })
     }
 
-    /// Searches from vertices of consecutive ids; the first has the lowest bit.
+    /// Searches from vertices, which ascend; the first has the lowest bit.
     #[inline(always)]
     pub fn run<L: NeighborLists, V: Visit<M>>(
         &mut self,
         lists: Sides<L>,
-        sources: Range<VertexId>,
+        sources: &[VertexId],
         visit: &mut V,
     ) {
         let vertices = lists.vertices() as usize;
@@ -127,7 +127,7 @@ impl<M: Mask> Search<M> {
         }
         self.frontier.clear();
         let mut all = M::NONE;
-        for (lane, source) in (0..).zip(sources) {
+        for (lane, &source) in (0..).zip(sources) {
             let mask = M::of(lane);
             (self.seen[source as usize], self.here[source as usize]) = (mask, mask);
             all = all | mask;

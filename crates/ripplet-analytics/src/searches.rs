@@ -16,7 +16,6 @@ use crate::sides::Sides;
 use crate::source_batches::GROUP;
 use ripplet_graph::storage::NeighborLists;
 use ripplet_graph::{OutOfMemory, VertexId, memory};
-use std::ops::Range;
 
 /// The most vertices of a small graph. Path lengths are integers below 2⁷ · 2³², which `f64`
 /// represents exactly.
@@ -29,8 +28,8 @@ const LANES: usize = 8;
 pub(crate) struct Searches {
     /// The result of the last search.
     search: Dijkstra,
-    /// The first source of the current group.
-    first: VertexId,
+    /// The sources of the current group, ascending.
+    sources: Vec<VertexId>,
     /// The number of vectors of block in a row.
     row_blocks: usize,
     rows: Vec<[f64; LANES]>,
@@ -46,21 +45,22 @@ impl Searches {
         let rows = vertices.min(MOST) as usize * GROUP as usize / LANES;
         Ok(Searches {
             search: Dijkstra::new(vertices)?,
-            first: 0,
+            sources: memory::with_room(GROUP as usize)?,
             row_blocks: 0,
             rows: memory::zeros(rows)?,
         })
     }
 
-    /// Begins a group of sources; [`Searches::run`] then returns the result for each.
-    pub fn begin<L: NeighborLists>(&mut self, lists: Sides<L>, sources: Range<VertexId>) {
+    /// Begins a group of sources, which ascend; [`Searches::run`] then returns the result for each.
+    pub fn begin<L: NeighborLists>(&mut self, lists: Sides<L>, sources: &[VertexId]) {
         if lists.vertices() > MOST {
             return;
         }
-        self.first = sources.start;
+        self.sources.clear();
+        self.sources.extend_from_slice(sources);
         self.row_blocks = sources.len().div_ceil(LANES);
         self.rows[..self.row_blocks * lists.vertices() as usize].fill([f64::INFINITY; LANES]);
-        for (lane, source) in sources.enumerate() {
+        for (lane, &source) in sources.iter().enumerate() {
             self.rows[source as usize * self.row_blocks + lane / LANES][lane % LANES] = 0.0;
         }
         // The vertices that have a changed predecessor since they last pulled; a bit each.
@@ -111,7 +111,7 @@ impl Searches {
         if lists.vertices() > MOST {
             return self.search.run(lists.ahead, source);
         }
-        let lane = (source - self.first) as usize;
+        let (Ok(lane) | Err(lane)) = self.sources.binary_search(&source);
         let rows = self.rows.chunks_exact(self.row_blocks).take(lists.vertices() as usize);
         self.search.find(rows.map(|row| row[lane / LANES][lane % LANES]));
     }

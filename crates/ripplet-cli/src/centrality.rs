@@ -6,8 +6,8 @@ use crate::console::Console;
 use crate::failure::{Ending, Failure};
 use crate::values::Weights;
 use clap::{Args, ValueEnum};
-use ripplet::analytics::PathAnalysis;
 use ripplet::analytics::closeness::Closeness;
+use ripplet::analytics::{Lengths, PathAnalysis, Sample};
 use ripplet::swarm::Analysis;
 use serde::Serialize;
 
@@ -59,6 +59,21 @@ pub struct BetweennessArguments {
     /// by the number of all pairs.
     #[arg(long, help_heading = "Choices")]
     normalized: bool,
+    /// Estimate the values by the paths from a random sample of this many vertices, in that share of the time.
+    ///
+    /// The mean of all samples' estimates is the betweenness. If the graph has no more vertices, the values are exact.
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = clap::value_parser!(u32).range(2..),
+        help_heading = "Choices"
+    )]
+    samples: Option<u32>,
+    /// The seed of the sample [default: 0].
+    ///
+    /// A larger sample of the same seed has the vertices of a smaller one.
+    #[arg(long, value_name = "SEED", requires = "samples", help_heading = "Choices")]
+    seed: Option<u64>,
     #[command(flatten)]
     asked: AskedArguments,
 }
@@ -80,6 +95,20 @@ struct Choices {
     normalized: bool,
     /// The definition of path lengths.
     lengths: &'static str,
+    /// The number of vertices from which paths were searched, at most, if it was given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    samples: Option<u32>,
+    /// The seed of their choice.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seed: Option<u64>,
+}
+
+impl Choices {
+    /// Returns the settings of a measure without samples.
+    fn new(measure: &'static str, normalized: bool, lengths: Lengths) -> Choices {
+        let lengths = lengths_name(lengths);
+        Choices { measure, normalized, lengths, samples: None, seed: None }
+    }
 }
 
 /// Finds closeness.
@@ -96,7 +125,7 @@ pub fn closeness_of(arguments: &ClosenessArguments, console: &Console) -> Result
     };
     let asked = &arguments.asked;
     let lengths = asked.values.lengths();
-    let choices = Choices { measure: name, normalized, lengths: lengths_name(lengths) };
+    let choices = Choices::new(name, normalized, lengths);
     let analysis = Analysis::Paths(PathAnalysis::Closeness { measure, normalized, lengths });
     let weights = Weights::Lengths;
     asked.ask(weights, analysis, choices, console)
@@ -107,7 +136,7 @@ pub fn harmonic_of(arguments: &HarmonicArguments, console: &Console) -> Result<E
     let HarmonicArguments { normalized, asked } = arguments;
     let (measure, normalized) = (Closeness::Harmonic, *normalized);
     let lengths = asked.values.lengths();
-    let choices = Choices { measure: "harmonic", normalized, lengths: lengths_name(lengths) };
+    let choices = Choices::new("harmonic", normalized, lengths);
     let analysis = Analysis::Paths(PathAnalysis::Closeness { measure, normalized, lengths });
     let weights = Weights::Lengths;
     asked.ask(weights, analysis, choices, console)
@@ -118,18 +147,16 @@ pub fn betweenness_of(
     arguments: &BetweennessArguments,
     console: &Console,
 ) -> Result<Ending, Failure> {
-    let BetweennessArguments { edges, normalized, asked } = arguments;
-    let (normalized, lengths) = (*normalized, asked.values.lengths());
-    let (analysis, measure) = match edges {
-        true => (
-            Analysis::Paths(PathAnalysis::EdgeBetweenness { normalized, lengths }),
-            "edge-betweenness",
-        ),
-        false => {
-            (Analysis::Paths(PathAnalysis::Betweenness { normalized, lengths }), "betweenness")
-        }
+    let &BetweennessArguments { edges, normalized, samples, seed, ref asked } = arguments;
+    let lengths = asked.values.lengths();
+    let measure = if edges { "edge-betweenness" } else { "betweenness" };
+    let sample = samples.map(|vertices| Sample { vertices, seed: seed.unwrap_or(0) });
+    let analysis = match (sample, edges) {
+        (Some(sample), _) => Analysis::SampledBetweenness { edges, normalized, lengths, sample },
+        (None, true) => PathAnalysis::EdgeBetweenness { normalized, lengths }.into(),
+        (None, false) => PathAnalysis::Betweenness { normalized, lengths }.into(),
     };
-    let choices = Choices { measure, normalized, lengths: lengths_name(lengths) };
-    let weights = Weights::Lengths;
-    asked.ask(weights, analysis, choices, console)
+    let seed = sample.map(|sample| sample.seed);
+    let choices = Choices { samples, seed, ..Choices::new(measure, normalized, lengths) };
+    asked.ask(Weights::Lengths, analysis, choices, console)
 }

@@ -480,6 +480,10 @@ impl From<SwarmError> for Failure {
             SwarmError::NoWalks => {
                 Failure::refused(error.to_string(), "leave the vertices to jump to out")
             }
+            SwarmError::OneGraph => Failure::refused(
+                error.to_string(),
+                "leave --samples out, or take the graphs one by one",
+            ),
             SwarmError::NoWorker => Failure::refused(error.to_string(), "name a --device"),
         }
     }

@@ -11,7 +11,7 @@ use ripplet::analyses::{AnalysisName, AnalysisRun};
 use ripplet::analytics::closeness::Closeness;
 use ripplet::analytics::lcc::{Definition, Lcc};
 use ripplet::analytics::pagerank::{Jumps, JumpsError, PageRank, Stop};
-use ripplet::analytics::{Lengths, PathAnalysis};
+use ripplet::analytics::{Lengths, PathAnalysis, Sample};
 use ripplet::graph::{GraphView, VertexId, memory};
 use ripplet::lp::{Item, Plan};
 use ripplet::swarm::{Analysis, Column};
@@ -182,9 +182,24 @@ pub fn analysis_of(name: AnalysisName, options: &Options<'_>) -> PyResult<Analys
         AnalysisName::Harmonic => {
             PathAnalysis::Closeness { measure: Closeness::Harmonic, normalized, lengths }.into()
         }
-        AnalysisName::Betweenness => PathAnalysis::Betweenness { normalized, lengths }.into(),
-        AnalysisName::EdgeBetweenness => {
-            PathAnalysis::EdgeBetweenness { normalized, lengths }.into()
+        AnalysisName::Betweenness | AnalysisName::EdgeBetweenness => {
+            let edges = name == AnalysisName::EdgeBetweenness;
+            let vertices = options.count32("samples", 2)?;
+            let seed = options.count("seed", 0)?;
+            match (vertices, seed, edges) {
+                (None, Some(_), _) => {
+                    return Err(Failure::input(
+                        "seed is for a sample: give samples, or leave it out",
+                    )
+                    .into());
+                }
+                (Some(vertices), seed, _) => {
+                    let sample = Sample { vertices, seed: seed.unwrap_or(0) };
+                    Analysis::SampledBetweenness { edges, normalized, lengths, sample }
+                }
+                (None, None, false) => PathAnalysis::Betweenness { normalized, lengths }.into(),
+                (None, None, true) => PathAnalysis::EdgeBetweenness { normalized, lengths }.into(),
+            }
         }
         AnalysisName::PageRank => {
             let damping = options.number("damping")?.unwrap_or(0.85);

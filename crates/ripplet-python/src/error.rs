@@ -217,6 +217,7 @@ impl From<SwarmError> for Failure {
             SwarmError::Device(error) => error.into(),
             SwarmError::Run(AnalysisError::OutOfMemory(error)) => error.into(),
             SwarmError::NoWalks
+            | SwarmError::OneGraph
             | SwarmError::Run(AnalysisError::NoLength(_) | AnalysisError::Setting(_)) => {
                 Failure::input(error)
             }

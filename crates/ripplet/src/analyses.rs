@@ -231,8 +231,10 @@ impl<'g> AnalysisRun<'g> {
     /// Chooses what the length of a path is, if the analysis measures paths: arcs by default.
     #[must_use]
     pub fn lengths(mut self, chosen: Lengths) -> Self {
-        if let Analysis::Paths(paths) = &mut self.analysis {
-            *paths = paths.with_lengths(chosen);
+        match &mut self.analysis {
+            Analysis::Paths(paths) => *paths = paths.with_lengths(chosen),
+            Analysis::SampledBetweenness { lengths, .. } => *lengths = chosen,
+            _ => {}
         }
         self
     }

@@ -174,6 +174,8 @@ def betweenness(
     *,
     edges: bool = False,
     normalized: bool = False,
+    samples: int | None = None,
+    seed: int | None = None,
     weighted: bool = False,
     device: str | None = None,
     threads: int | None = None,
@@ -189,6 +191,11 @@ def betweenness(
         Whether the values are those of edges.
     normalized : bool, default False
         Whether values are divided by the number of pairs of other vertices; of edges, of all pairs.
+    samples : int, optional
+        Estimate the values by the paths from a random sample of this many vertices, 2 or more, in that share of the time.
+        If the graph has no more, the values are exact.
+    seed : int, default 0
+        The seed of the sample. A larger sample of the same seed has the vertices of a smaller one.
 
     Returns
     -------
@@ -197,9 +204,11 @@ def betweenness(
 
     References
     ----------
-    Brandes 2001.
+    Brandes 2001; Brandes and Pich 2007 (samples).
     """
-    choices = given(normalized=normalized, weighted=weighted, device=device, threads=threads)
+    choices = given(
+        normalized=normalized, samples=samples, seed=seed, weighted=weighted, device=device, threads=threads
+    )
     if not edges:
         return _values("betweenness", data, progress, **choices)
     of, found = _run("edge-betweenness", data, progress, choices)

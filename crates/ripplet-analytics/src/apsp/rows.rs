@@ -4,7 +4,7 @@ use crate::dijkstra::{Dijkstra, UNREACHED, bytes_of_dijkstra};
 use crate::run::go_on;
 use crate::search::{Mask, Search, Visit, bytes_of_search};
 use crate::sides::{Along, dispatch_sides};
-use crate::source_batches::{GROUP, SourceBatches, sources};
+use crate::source_batches::{GROUP, SourceBatches, Sources, sources};
 use crate::{AnalysisError, Lengths, Plan};
 use ripplet_graph::{GraphView, Observer, OutOfMemory, VertexId, dispatch_lists, memory};
 use std::ops::Range;
@@ -52,7 +52,8 @@ pub fn rows<'g, E: From<AnalysisError> + Send>(
     dispatch_sides!(graph, Along::Arcs, lists => {
         let search = |search: &mut Search<u64>, distances: &mut [u32], sources| {
             distances.fill(NO_PATH);
-            search.run(lists, sources, &mut Rows { vertices: vertices as usize, distances });
+            let sources = Sources::from(sources);
+            search.run(lists, &sources, &mut Rows { vertices: vertices as usize, distances });
             Ok(())
         };
         hand_out(vertices, Search::new, search, take, observer)
@@ -105,7 +106,7 @@ where
     E: From<AnalysisError>,
 {
     let row = vertices as usize;
-    let make = |vertices| {
+    let make = || {
         let rows = memory::filled(T::default(), row.saturating_mul(GROUP as usize))?;
         Ok((make(vertices)?, rows))
     };

@@ -10,7 +10,6 @@ use crate::search::{Mask, Search, Visit, bytes_of_search};
 use crate::sides::Sides;
 use ripplet_graph::storage::{Decoded, NeighborLists};
 use ripplet_graph::{Observer, OutOfMemory, VertexId, memory};
-use std::ops::Range;
 
 /// A set of sources that one search starts from: a bit each.
 pub(super) type Sources = u8;
@@ -90,20 +89,19 @@ impl<S: Sums<Sources>> Levelled<S> {
     pub fn add_group<L: NeighborLists>(
         &mut self,
         lists: Sides<L>,
-        sources: Range<VertexId>,
+        sources: &[VertexId],
         observer: &dyn Observer,
     ) -> Result<(), AnalysisError> {
         self.sums.clear(lists.behind);
-        let end = sources.end;
-        for first in sources.step_by(Sources::LANES as usize) {
+        for eight in sources.chunks(Sources::LANES as usize) {
             go_on(observer)?;
-            self.add(lists, first..end.min(first.saturating_add(Sources::LANES)));
+            self.add(lists, eight);
         }
         Ok(())
     }
 
     /// Adds the dependencies of up to eight sources.
-    fn add<L: NeighborLists>(&mut self, lists: Sides<L>, sources: Range<VertexId>) {
+    fn add<L: NeighborLists>(&mut self, lists: Sides<L>, sources: &[VertexId]) {
         self.levels.found.clear();
         self.levels.begins.clear();
         self.search.run(lists, sources, &mut self.levels);

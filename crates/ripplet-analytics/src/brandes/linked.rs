@@ -18,7 +18,6 @@ use crate::pairwise::EIGHT;
 use crate::search::{Mask, Search, Visit, bytes_of_search};
 use crate::sides::Sides;
 use ripplet_graph::{Neighbors, OutOfMemory, VertexId, memory};
-use std::ops::Range;
 
 /// Workspace of a thread, with room for a number of vertices and arcs.
 pub(super) struct Linked {
@@ -135,7 +134,7 @@ impl Linked {
     pub fn add_group(
         &mut self,
         lists: Sides<Neighbors<'_>>,
-        sources: Range<VertexId>,
+        sources: &[VertexId],
         rows: [&mut AlignedRows; 3],
         sums: &mut impl Sums<Sources>,
     ) {
@@ -145,7 +144,7 @@ impl Linked {
         let [path_counts, inverse, share] = rows.map(|rows| rows.first(numbers));
         links.len = 0;
         path_counts.fill(0.0);
-        for (lane, source) in sources.clone().enumerate() {
+        for (lane, &source) in sources.iter().enumerate() {
             path_counts[source as usize * row + lane] = 1.0;
         }
         let behind = lists.behind;

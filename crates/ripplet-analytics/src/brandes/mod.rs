@@ -31,7 +31,7 @@ pub(crate) use sums::{Arcs, Target, Vertices};
 use crate::no_length::{refuse_weightless, refuse_weightless_in};
 use crate::run::go_on;
 use crate::sides::{Along, Sides, dispatch_sides, of_member};
-use crate::source_batches::{GROUP, SourceBatches, sources};
+use crate::source_batches::{GROUP, SourceBatches, Sources, sources};
 use crate::swarm::{Place, Swarm};
 use crate::{AnalysisError, Lengths};
 use levelled::Levelled;
@@ -56,13 +56,15 @@ pub(crate) fn bytes_of_workspaces<T: Target>(
     (threads as u64).saturating_mul(workspace) + flat
 }
 
-/// Returns the sums over ordered pairs of a graph's vertices, computed on rayon's current pool.
+/// Returns the sums over ordered pairs of a graph's vertices, computed on rayon's current pool; if sources are chosen,
+/// which ascend, over the pairs whose first vertex is one of them.
 ///
 /// # Errors
 /// If an edge other than a self-loop has length 0, the observer cancels, or memory is refused.
 pub(crate) fn of_graph<T: Target>(
     graph: GraphView<'_>,
     lengths: Lengths,
+    chosen: Option<&[VertexId]>,
     observer: &mut dyn Observer,
 ) -> Result<Vec<f64>, AnalysisError> {
     observer.on_stage(STAGE);
@@ -72,7 +74,8 @@ pub(crate) fn of_graph<T: Target>(
     }
     let engine = Engine::of(weigh, graph.vertices(), graph.arcs());
     let sizes = Sizes::of_graph(engine, graph);
-    let run = Run { engine, sizes, vertices: graph.vertices(), arcs: graph.arcs(), observer };
+    let (vertices, arcs) = (graph.vertices(), graph.arcs());
+    let run = Run { engine, sizes, vertices, arcs, chosen, observer };
     if engine == Engine::Small {
         let flat = graph.flat()?;
         let (out, incoming) = flat.lists();
@@ -94,6 +97,8 @@ struct Run<'a> {
     sizes: Sizes,
     vertices: u32,
     arcs: u64,
+    /// The sources, if not all vertices.
+    chosen: Option<&'a [VertexId]>,
     observer: &'a dyn Observer,
 }
 
@@ -101,18 +106,23 @@ impl Run<'_> {
     /// Returns the totals of the sums that `add` computes for each group of sources.
     fn totals<T: Target>(
         self,
-        add: impl Fn(&mut Workspace<T>, Range<VertexId>) -> Result<(), AnalysisError> + Sync,
+        add: impl Fn(&mut Workspace<T>, &[VertexId]) -> Result<(), AnalysisError> + Sync,
     ) -> Result<Vec<f64>, AnalysisError> {
-        let Run { engine, sizes, vertices, arcs, observer } = self;
+        let Run { engine, sizes, vertices, arcs, chosen, observer } = self;
         let mut totals: Vec<f64> = memory::zeros(T::count(vertices, arcs) as usize)?;
-        let make = |_| Workspace::<T>::new(sizes);
+        let make = || Workspace::<T>::new(sizes);
+        let work = |workspace: &mut Workspace<T>, group: Range<VertexId>| match chosen {
+            Some(sources) => add(workspace, &sources[group.start as usize..group.end as usize]),
+            None => add(workspace, &Sources::from(group)),
+        };
         let take = |_, workspaces: &[Workspace<T>]| {
             totals.par_iter_mut().enumerate().with_min_len(1 << 12).for_each(|(at, total)| {
                 workspaces.iter().for_each(|workspace| *total += workspace.sums(engine)[at]);
             });
             Ok::<_, AnalysisError>(())
         };
-        SourceBatches { make, work: add, take, observer }.run(vertices)?;
+        let count = chosen.map_or(vertices, |sources| sources.len() as u32);
+        SourceBatches { make, work, take, observer }.run(count)?;
         Ok(totals)
     }
 }
@@ -159,7 +169,8 @@ pub(crate) fn fill_batch<T: Target, P: Place>(
         totals.fill(0.0);
         for group in 0..vertices.div_ceil(GROUP) {
             let lists = of_member(graph, Along::Arcs);
-            workspace.add_flat_group(engine, lists, sources(group, vertices), observer)?;
+            let sources = Sources::from(sources(group, vertices));
+            workspace.add_flat_group(engine, lists, &sources, observer)?;
             totals.iter_mut().zip(workspace.sums(engine)).for_each(|(total, sum)| *total += sum);
         }
         Ok(finish(totals, graph, place)?)
@@ -262,7 +273,7 @@ impl<T: Target> Workspace<T> {
         &mut self,
         engine: Engine,
         lists: Sides<Neighbors<'_>>,
-        sources: Range<VertexId>,
+        sources: &[VertexId],
         observer: &dyn Observer,
     ) -> Result<(), AnalysisError> {
         if engine == Engine::Small {
@@ -278,7 +289,7 @@ impl<T: Target> Workspace<T> {
         &mut self,
         engine: Engine,
         lists: Sides<L>,
-        sources: Range<VertexId>,
+        sources: &[VertexId],
         observer: &dyn Observer,
     ) -> Result<(), AnalysisError> {
         match engine {
@@ -313,13 +324,14 @@ mod tests {
         let mut levelled = Levelled::<T::Sums<_>>::new(vertices, arcs, 0).unwrap();
         let groups = (0..vertices.div_ceil(GROUP)).map(|group| sources(group, vertices));
         let sums = |sources: Range<u32>| {
+            let sources = &*Sources::from(sources);
             let Small { linked, swept, path_counts, inverse, share, sums } = &mut small;
             sums.clear(lists.behind);
-            linked.add_group(lists, sources.clone(), [path_counts, inverse, share], sums);
+            linked.add_group(lists, sources, [path_counts, inverse, share], sums);
             let of_links = bits(sums.sums());
             sums.clear(lists.behind);
-            swept.sweep.search(lists.ahead, sources.start);
-            swept.add_group(lists, sources.clone(), [path_counts, inverse, share], sums);
+            swept.sweep.search(lists.ahead, sources[0]);
+            swept.add_group(lists, sources, [path_counts, inverse, share], sums);
             let of_sweeps = bits(sums.sums());
             levelled.add_group(lists, sources, &()).unwrap();
             [of_links, of_sweeps, bits(levelled.sums.sums())]

@@ -12,7 +12,6 @@ pub(super) use super::sweep::Sources;
 use super::swept::Swept;
 use crate::sides::Sides;
 use ripplet_graph::{Neighbors, OutOfMemory, VertexId};
-use std::ops::Range;
 
 /// The largest graph for which 64 sources at once are worth their memory.
 const MOST_VERTICES: u32 = 1 << 12;
@@ -61,7 +60,7 @@ impl<S: Sums<Sources>> Small<S> {
     }
 
     /// Sums up the dependencies of a group of sources.
-    pub fn add_group(&mut self, lists: Sides<Neighbors<'_>>, sources: Range<VertexId>) {
+    pub fn add_group(&mut self, lists: Sides<Neighbors<'_>>, sources: &[VertexId]) {
         #[cfg(target_arch = "x86_64")]
         if is_x86_feature_detected!("avx2")
             && is_x86_feature_detected!("bmi2")
@@ -85,25 +84,25 @@ impl<S: Sums<Sources>> Small<S> {
     /// Implements [`Small::add_group`] with AVX-512: masked additions of eight numbers.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx512bw,avx512dq,avx512vl,bmi1,bmi2,popcnt")]
-    fn add_group_by_masks(&mut self, lists: Sides<Neighbors<'_>>, sources: Range<VertexId>) {
+    fn add_group_by_masks(&mut self, lists: Sides<Neighbors<'_>>, sources: &[VertexId]) {
         self.add_group_plain(lists, sources);
     }
 
     /// Implements [`Small::add_group`] with AVX2: additions of four numbers.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
-    fn add_group_wide(&mut self, lists: Sides<Neighbors<'_>>, sources: Range<VertexId>) {
+    fn add_group_wide(&mut self, lists: Sides<Neighbors<'_>>, sources: &[VertexId]) {
         self.add_group_plain(lists, sources);
     }
 
     #[inline(always)]
-    fn add_group_plain(&mut self, lists: Sides<Neighbors<'_>>, sources: Range<VertexId>) {
+    fn add_group_plain(&mut self, lists: Sides<Neighbors<'_>>, sources: &[VertexId]) {
         let Small { linked, swept, path_counts, inverse, share, sums } = self;
         let rows = [path_counts, inverse, share];
         sums.clear(lists.behind);
         // Most smaller graphs have short paths: the search would cost more than it saves.
         let long = lists.vertices() as usize > 2 * LONG
-            && swept.sweep.search(lists.ahead, sources.start) >= LONG;
+            && swept.sweep.search(lists.ahead, sources[0]) >= LONG;
         if long {
             swept.add_group(lists, sources, rows, sums);
         } else {

@@ -11,7 +11,6 @@ use crate::search::Mask;
 use crate::sides::Sides;
 use ripplet_graph::storage::NeighborLists;
 use ripplet_graph::{Neighbors, OutOfMemory, VertexId, memory};
-use std::ops::Range;
 
 /// A set of sources that are searched from at once: a bit each.
 pub(super) type Sources = u64;
@@ -90,7 +89,7 @@ impl Sweep {
     pub fn begin(
         &mut self,
         lists: Sides<Neighbors<'_>>,
-        sources: Range<VertexId>,
+        sources: &[VertexId],
         sums: &mut impl Sums<Sources>,
     ) {
         self.arrange(lists);
@@ -120,13 +119,13 @@ impl Sweep {
 
     /// Computes the distances: a vertex whose distances changed updates its successors.
     #[inline(always)]
-    fn measure(&mut self, lists: Sides<Neighbors<'_>>, sources: Range<VertexId>) {
+    fn measure(&mut self, lists: Sides<Neighbors<'_>>, sources: &[VertexId]) {
         let vertices = lists.vertices() as usize;
         let (order, news) = (&self.order[..vertices], &mut self.news[..vertices]);
         let distances = &mut self.distances[..vertices];
         distances.fill(Distances([UNREACHED; LANES]));
         news.fill(false);
-        for (lane, source) in sources.enumerate() {
+        for (lane, &source) in sources.iter().enumerate() {
             distances[source as usize].0[lane] = 0;
             news[source as usize] = true;
         }

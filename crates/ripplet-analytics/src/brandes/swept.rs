@@ -20,7 +20,6 @@ use super::sweep::{Sources, Sweep};
 use crate::search::Mask;
 use crate::sides::Sides;
 use ripplet_graph::{Neighbors, OutOfMemory, VertexId, memory};
-use std::ops::Range;
 
 /// Numbers that are added at once: as many as fit into the processor's registers.
 const SPAN: usize = 32;
@@ -128,21 +127,21 @@ impl Swept {
     pub fn add_group(
         &mut self,
         lists: Sides<Neighbors<'_>>,
-        sources: Range<VertexId>,
+        sources: &[VertexId],
         [path_counts, inverse, share]: [&mut AlignedRows; 3],
         sums: &mut impl Sums<Sources>,
     ) {
         let Swept { sweep, pending, done, dependencies } = self;
-        sweep.begin(lists, sources.clone(), sums);
+        sweep.begin(lists, sources, sums);
         let spans = sources.len().div_ceil(SPAN);
         let vertices = lists.vertices() as usize;
         let count = spans * vertices;
         let [path_counts, inverse, share, dependencies] =
             [path_counts, inverse, share, dependencies]
                 .map(|numbers| numbers.first(count * SPAN).as_chunks_mut().0);
-        let mut run = Run { order: sweep.order(), spans, sources: sources.clone(), pending, done };
+        let mut run = Run { order: sweep.order(), spans, sources, pending, done };
         path_counts.fill([0.0; SPAN]);
-        for (lane, source) in sources.enumerate() {
+        for (lane, &source) in sources.iter().enumerate() {
             path_counts[source as usize * spans + lane / SPAN][lane % SPAN] = 1.0;
         }
         run.settle(lists.behind, &sweep.behind, PathCounts(path_counts));
@@ -161,7 +160,7 @@ struct Run<'a> {
     order: &'a [VertexId],
     /// The number of spans of a row.
     spans: usize,
-    sources: Range<VertexId>,
+    sources: &'a [VertexId],
     pending: &'a mut Vec<VertexId>,
     done: &'a mut [Sources],
 }
@@ -175,7 +174,7 @@ impl Run<'_> {
         let all = Sources::MAX >> (Sources::LANES - self.sources.len() as u32);
         let done = &mut done[..order.len()];
         done.fill(!all);
-        for (lane, source) in (0..).zip(self.sources.clone()) {
+        for (lane, &source) in (0..).zip(self.sources) {
             done[source as usize] |= Sources::of(lane);
         }
         pending.clear();

@@ -19,7 +19,6 @@ use crate::searches::{Searches, bytes_of_searches};
 use crate::sides::Sides;
 use ripplet_graph::storage::{Decoded, NeighborLists};
 use ripplet_graph::{Observer, OutOfMemory, VertexId};
-use std::ops::Range;
 
 /// A set of sources whose rows are side by side: a bit each.
 pub(super) type Sources = u8;
@@ -61,17 +60,16 @@ impl<S: Sums<Sources>> Weighted<S> {
     pub fn add_group<L: NeighborLists>(
         &mut self,
         lists: Sides<L>,
-        sources: Range<VertexId>,
+        sources: &[VertexId],
         observer: &dyn Observer,
     ) -> Result<(), AnalysisError> {
         self.sums.clear(lists.behind);
-        self.search.begin(lists, sources.clone());
+        self.search.begin(lists, sources);
         let numbers = EIGHT * lists.vertices() as usize;
-        for first in sources.clone().step_by(EIGHT) {
+        for eight in sources.chunks(EIGHT) {
             self.rows.path_counts[..numbers].fill(0.0);
             self.rows.share[..numbers].fill(0.0);
-            let eight = first..sources.end.min(first.saturating_add(EIGHT as u32));
-            for (lane, source) in (0..).zip(eight) {
+            for (lane, &source) in (0..).zip(eight) {
                 go_on(observer)?;
                 self.search.run_in_order(lists, source);
                 self.count_paths(lists.behind, source, lane);

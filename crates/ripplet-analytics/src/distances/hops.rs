@@ -5,6 +5,7 @@ use super::values::{Distances, Extent, Nearness};
 use crate::AnalysisError;
 use crate::search::{Search, Visit, bytes_of_search};
 use crate::sides::Sides;
+use crate::source_batches::Sources;
 use ripplet_graph::storage::NeighborLists;
 use ripplet_graph::{OutOfMemory, VertexId, memory};
 use std::ops::Range;
@@ -82,7 +83,8 @@ impl<T: Tally> Measure for ByHops<T> {
         _is_cancelled: &dyn Fn() -> Result<(), AnalysisError>,
     ) -> Result<(), AnalysisError> {
         self.tallies[..lists.vertices() as usize].fill(T::default());
-        self.search.run(lists, sources, &mut Collect { tallies: &mut self.tallies });
+        let sources = Sources::from(sources);
+        self.search.run(lists, &sources, &mut Collect { tallies: &mut self.tallies });
         Ok(())
     }
 

@@ -64,7 +64,7 @@ pub(crate) fn of_graph<M: Measure>(
         let work = |workspace: &mut M, sources: Range<VertexId>| {
             workspace.measure(lists, sources, &|| go_on(observer))
         };
-        SourceBatches { make: M::new, work, take, observer }.run(vertices)?;
+        SourceBatches { make: || M::new(vertices), work, take, observer }.run(vertices)?;
     });
     Ok(totals)
 }

@@ -8,6 +8,7 @@ use crate::pairwise::sum_over;
 use crate::searches::{Searches, bytes_of_searches};
 use crate::sides::Sides;
 use crate::source_batches::GROUP;
+use crate::source_batches::Sources;
 use ripplet_graph::storage::NeighborLists;
 use ripplet_graph::{OutOfMemory, VertexId};
 use std::ops::Range;
@@ -67,7 +68,7 @@ impl<T: Summarize> Measure for ByWeights<T> {
         is_cancelled: &dyn Fn() -> Result<(), AnalysisError>,
     ) -> Result<(), AnalysisError> {
         let ByWeights { searches, sums } = self;
-        searches.begin(lists, sources.clone());
+        searches.begin(lists, &Sources::from(sources.clone()));
         sources.zip(sums).try_for_each(|(source, sum)| {
             is_cancelled()?;
             searches.run(lists, source);

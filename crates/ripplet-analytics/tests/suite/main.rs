@@ -16,6 +16,7 @@ mod pagerank;
 mod paths;
 mod promises;
 mod random;
+mod samples;
 mod shapes;
 mod swarms;
 mod weighted;

@@ -6,7 +6,7 @@
 use ripplet_analytics::closeness::{self, Closeness};
 use ripplet_analytics::lcc::{Definition, Lcc};
 use ripplet_analytics::pagerank::PageRank;
-use ripplet_analytics::{AnalysisError, Lengths, apsp, betweenness, edge_betweenness};
+use ripplet_analytics::{AnalysisError, Lengths, Sample, apsp, betweenness, edge_betweenness};
 use ripplet_generate::{Rmat, Road};
 use ripplet_graph::batch::{BatchBuilder, BatchRows, BatchSlice, BatchTable, Members};
 use ripplet_graph::compressed::CompressedGraph;
@@ -138,6 +138,16 @@ fn measure_graph(case: &str, graph: &Graph, lengths: Lengths) {
     let planned = betweenness::plan(graph, lengths, THREADS).algorithm_host();
     hold(&format!("{case} betweenness"), planned, || {
         betweenness::betweenness(graph, false, lengths, &mut ()).map(drop)
+    });
+    let sample = Sample { vertices: graph.vertices() / 2, seed: 1 };
+    let planned = betweenness::plan_of_sampled(graph, lengths, sample, THREADS).algorithm_host();
+    hold(&format!("{case} sampled betweenness"), planned, || {
+        betweenness::sampled_betweenness(graph, false, lengths, sample, &mut ()).map(drop)
+    });
+    let planned =
+        edge_betweenness::plan_of_sampled(graph, lengths, sample, THREADS).algorithm_host();
+    hold(&format!("{case} sampled edges"), planned, || {
+        edge_betweenness::sampled_edge_betweenness(graph, false, lengths, sample, &mut ()).map(drop)
     });
 }
 

@@ -95,26 +95,33 @@ impl Oracle {
     }
 
     fn betweenness(&self, path_counts: &[Vec<f64>], v: usize) -> f64 {
-        let all = || (0..self.n()).filter(move |&s| s != v);
+        (0..self.n()).map(|s| self.dependency(path_counts, s, v)).sum()
+    }
+
+    /// Returns the sum over all targets of the share of the shortest paths from s that pass through v.
+    pub fn dependency(&self, path_counts: &[Vec<f64>], s: usize, v: usize) -> f64 {
         let share = |s: usize, t: usize| {
             let passes = s != t
                 && self.distances[s][t].is_finite()
                 && self.distances[s][v] + self.distances[v][t] == self.distances[s][t];
             if passes { path_counts[s][v] * path_counts[v][t] / path_counts[s][t] } else { 0.0 }
         };
-        all().flat_map(|s| all().map(move |t| share(s, t))).sum()
+        (0..self.n()).filter(|&t| s != v && t != v).map(|t| share(s, t)).sum()
     }
-}
 
-impl Oracle {
     /// Returns the sum over all pairs of the share of shortest paths that contain an arc.
     pub fn along(&self, path_counts: &[Vec<f64>], from: usize, to: usize) -> f64 {
+        (0..self.n()).map(|s| self.along_from(path_counts, s, from, to)).sum()
+    }
+
+    /// Returns the sum over all targets of the share of the shortest paths from s that contain an arc.
+    pub fn along_from(&self, path_counts: &[Vec<f64>], s: usize, from: usize, to: usize) -> f64 {
         let share = |s: usize, t: usize| {
             let way = self.distances[s][from] + self.lengths[from][to] + self.distances[to][t];
             let goes = from != to && way.is_finite() && way == self.distances[s][t];
             if goes { path_counts[s][from] * path_counts[to][t] / path_counts[s][t] } else { 0.0 }
         };
-        (0..self.n()).flat_map(|s| (0..self.n()).map(move |t| share(s, t))).sum()
+        (0..self.n()).map(|t| share(s, t)).sum()
     }
 }
 

@@ -16,7 +16,7 @@ use ripplet::analytics::Lengths;
 use ripplet::device::{GpuWorker, Workers};
 use ripplet::graph::VertexId;
 use ripplet::io::write::{ColumnData, Part, Subject};
-use ripplet::swarm::Analysis;
+use ripplet::swarm::{Analysis, SwarmError};
 use serde::Serialize;
 use std::fmt;
 use std::path::Path;
@@ -123,6 +123,9 @@ impl<C: Serialize> Request<'_, C> {
                     "--personalize names vertices of one graph, and the input is a batch",
                     "leave --personalize out, or take the graphs one by one",
                 ));
+            }
+            if matches!(self.analysis, Analysis::SampledBetweenness { .. }) {
+                return Err(SwarmError::OneGraph.into());
             }
             self.values.storage.check_of_batch()?;
             return self.of_batch(&options, threads, console);

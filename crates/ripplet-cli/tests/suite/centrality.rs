@@ -86,6 +86,39 @@ fn edges_without_length() {
 }
 
 #[test]
+fn samples_estimate_betweenness() {
+    let leaves: String = (1..=50).map(|leaf| format!("0 {leaf}\n")).collect();
+    let sandbox = Sandbox::with([("star.txt", &*leaves)]);
+    // All paths of a star lead through its centre, also those of a sample.
+    let run = "betweenness star.txt --samples 10 --seed 3";
+    let found = values(&sandbox, &format!("{run} --normalized"));
+    assert!((found[0].1 - 1.0).abs() < 1e-12 && found[1].1 == 0.0, "{found:?}");
+    sandbox.ok(&format!("{run} --edges -o edges.tsv --stats stats.json --threads 1"));
+    assert_eq!(sandbox.read("edges.tsv").lines().count(), 51);
+    let stats = sandbox.json("stats.json");
+    assert_eq!((&stats["samples"], &stats["seed"]), (&10.into(), &3.into()));
+    // Of no more vertices than there are, the values are exact.
+    assert_eq!(
+        values(&sandbox, "betweenness star.txt --samples 51"),
+        values(&sandbox, "betweenness star.txt")
+    );
+    assert!(sandbox.ok(&format!("{run} -o out.txt --estimate")).contains("sampled vertices"));
+    for (run, parts) in [
+        ("betweenness star.txt -o out.txt --samples 1", ["--samples", "2.."]),
+        ("betweenness star.txt -o out.txt --seed 1", ["--samples", "required"]),
+        (
+            "betweenness star.txt -o out.txt --samples 5 --device cuda",
+            ["no kernel for sampled betweenness", ""],
+        ),
+    ] {
+        sandbox.fails(run, 2, &parts);
+    }
+    sandbox.write("many.csv", "graph,source,target\nx,a,b\ny,a,b\n");
+    let run = "betweenness many.csv --batch -o out.txt --samples 5";
+    sandbox.fails(run, 2, &["a sample is of the vertices of one graph", "--samples"]);
+}
+
+#[test]
 fn the_bytes_do_not_depend_on_threads() {
     let sandbox = Sandbox::new();
     sandbox.ok("generate rmat --scale 9 -o graph.rg");

@@ -3,16 +3,18 @@
 use super::columns::{SUMMARY, columns_of_edges, columns_of_reach, columns_of_summaries};
 use super::{Answer, Column, SwarmError};
 use ripplet_analytics::apsp;
-use ripplet_analytics::betweenness::{self, betweenness, betweenness_of_batch};
+use ripplet_analytics::betweenness::{
+    self, betweenness, betweenness_of_batch, sampled_betweenness,
+};
 use ripplet_analytics::closeness::{self, closeness, closeness_of_batch};
 use ripplet_analytics::components::{self, components, components_of_batch};
 use ripplet_analytics::edge_betweenness::{
-    self, EdgeValues, edge_betweenness, edge_betweenness_of_batch,
+    self, EdgeValues, edge_betweenness, edge_betweenness_of_batch, sampled_edge_betweenness,
 };
 use ripplet_analytics::kcore::{self, coreness, coreness_of_batch};
 use ripplet_analytics::lcc::Lcc;
 use ripplet_analytics::pagerank::{End, Jumps, Outcome, PageRank};
-use ripplet_analytics::{Item, Lengths, PathAnalysis, Plan};
+use ripplet_analytics::{Item, Lengths, PathAnalysis, Plan, Sample};
 use ripplet_graph::batch::{self, BatchGraph, BatchSlice};
 use ripplet_graph::{GraphView, Observer, VertexId, memory};
 use ripplet_io::write::{ColumnData, ColumnKind, Part, Rows, Subject};
@@ -40,6 +42,18 @@ pub enum Analysis {
     /// - `wiener`: the sum of all distances, with each pair of an undirected graph counted once;
     /// - `connected`: whether all pairs have a path.
     Paths(PathAnalysis),
+    /// An estimate of the betweenness of each vertex or edge, by the shortest paths from a sample of the vertices of one
+    /// graph: a column `value`.
+    SampledBetweenness {
+        /// Whether values are those of edges.
+        edges: bool,
+        /// Whether values are normalized, as those of all paths.
+        normalized: bool,
+        /// The definition of a path's length.
+        lengths: Lengths,
+        /// The vertices from which paths are searched.
+        sample: Sample,
+    },
     /// The weakly connected component of each vertex.
     Components,
     /// The coreness of each vertex: a column `coreness`.
@@ -73,6 +87,7 @@ impl Analysis {
     pub fn on_device(self) -> Result<PathAnalysis, NotOnDevice> {
         match self {
             Analysis::Paths(paths) => Ok(paths),
+            Analysis::SampledBetweenness { .. } => Err(NotOnDevice("sampled betweenness")),
             Analysis::Components => Err(NotOnDevice("components")),
             Analysis::KCore => Err(NotOnDevice("coreness")),
             Analysis::PageRank(_) => Err(NotOnDevice("PageRank's values")),
@@ -90,7 +105,9 @@ impl Analysis {
         match self {
             Analysis::Paths(PathAnalysis::Closeness { .. })
             | Analysis::Paths(PathAnalysis::Betweenness { .. }) => Rows::Vertices,
-            Analysis::Paths(PathAnalysis::EdgeBetweenness { .. }) => Rows::Edges,
+            Analysis::Paths(PathAnalysis::EdgeBetweenness { .. })
+            | Analysis::SampledBetweenness { edges: true, .. } => Rows::Edges,
+            Analysis::SampledBetweenness { edges: false, .. } => Rows::Vertices,
             Analysis::Components => Rows::Components,
             Analysis::KCore | Analysis::PageRank(_) | Analysis::Lcc(_) => Rows::Vertices,
             Analysis::Paths(PathAnalysis::Distances { .. }) => Rows::Pairs,
@@ -108,6 +125,7 @@ impl Analysis {
             Analysis::Paths(PathAnalysis::Closeness { .. })
             | Analysis::Paths(PathAnalysis::Betweenness { .. })
             | Analysis::Paths(PathAnalysis::EdgeBetweenness { .. })
+            | Analysis::SampledBetweenness { .. }
             | Analysis::PageRank(_)
             | Analysis::Lcc(_) => &[("value", ColumnKind::F64)],
             Analysis::Components => &[],
@@ -134,6 +152,13 @@ impl Analysis {
             }
             Analysis::Paths(PathAnalysis::EdgeBetweenness { lengths, .. }) => {
                 with_ends(edge_betweenness::plan(graph, lengths, threads), graph.edges())
+            }
+            Analysis::SampledBetweenness { edges: false, lengths, sample, .. } => {
+                betweenness::plan_of_sampled(graph, lengths, sample, threads)
+            }
+            Analysis::SampledBetweenness { edges: true, lengths, sample, .. } => {
+                let plan = edge_betweenness::plan_of_sampled(graph, lengths, sample, threads);
+                with_ends(plan, graph.edges())
             }
             Analysis::Components => components::plan(graph),
             Analysis::KCore => kcore::plan(graph),
@@ -185,6 +210,8 @@ impl Analysis {
                 let plan = edge_betweenness::plan_of_batch(graphs, lengths, threads);
                 with_ends(plan, graphs.graphs().map(BatchGraph::edges).sum())
             }
+            // It is refused.
+            Analysis::SampledBetweenness { .. } => Plan::default(),
             Analysis::Components => components::plan_of_batch(graphs),
             Analysis::KCore => kcore::plan_of_batch(graphs, threads),
             Analysis::PageRank(ranks) => ranks.plan_of_batch(graphs, threads),
@@ -229,8 +256,16 @@ impl Analysis {
             }
             Analysis::Paths(PathAnalysis::EdgeBetweenness { normalized, lengths }) => {
                 let values = edge_betweenness(graph, normalized, lengths, observer)?;
-                let starts = vec![0, values.len() as u64];
-                columns_of_edges(EdgeValues { starts, values }, batch::Subject::Graph(graph))?
+                of_edges(values, graph)?
+            }
+            Analysis::SampledBetweenness { edges: false, normalized, lengths, sample } => {
+                let values = sampled_betweenness(graph, normalized, lengths, sample, observer)?;
+                Answer::Vertices(vec![Column::F64(values)])
+            }
+            Analysis::SampledBetweenness { edges: true, normalized, lengths, sample } => {
+                let values =
+                    sampled_edge_betweenness(graph, normalized, lengths, sample, observer)?;
+                of_edges(values, graph)?
             }
             Analysis::Components => Answer::Components(components(graph, observer)?.smallest),
             Analysis::KCore => Answer::Vertices(vec![Column::U32(coreness(graph, observer)?)]),
@@ -291,7 +326,8 @@ impl Analysis {
     ///
     /// # Errors
     /// If the observer cancels, or memory is refused; for betweenness by weights, if an edge has
-    /// length 0; for PageRank, if a setting is out of range or the tolerance is not reached.
+    /// length 0; for PageRank, if a setting is out of range or the tolerance is not reached; for
+    /// [`Analysis::SampledBetweenness`], whose sample is of one graph.
     pub fn of_batch(
         self,
         graphs: BatchSlice<'_>,
@@ -310,6 +346,7 @@ impl Analysis {
                 let values = edge_betweenness_of_batch(graphs, normalized, lengths, observer)?;
                 columns_of_edges(values, batch::Subject::Batch(graphs))?
             }
+            Analysis::SampledBetweenness { .. } => return Err(SwarmError::OneGraph),
             Analysis::Components => {
                 Answer::Components(components_of_batch(graphs, observer)?.smallest)
             }
@@ -349,6 +386,12 @@ fn pass(
 ) -> Result<(), SwarmError> {
     let columns: Vec<ColumnData<'_>> = answer.columns().iter().map(Column::data).collect();
     take(answer.part(Subject::Graph(graph.ids())), &columns)
+}
+
+/// Returns the values of a graph's edges as an answer.
+fn of_edges(values: Vec<f64>, graph: GraphView<'_>) -> Result<Answer, SwarmError> {
+    let starts = vec![0, values.len() as u64];
+    columns_of_edges(EdgeValues { starts, values }, batch::Subject::Graph(graph))
 }
 
 /// Returns ranks as an answer.

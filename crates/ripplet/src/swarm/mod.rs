@@ -90,6 +90,9 @@ pub enum SwarmError {
     /// Only PageRank has walks that jump.
     #[error("only PageRank has walks that jump, which can be personalized")]
     NoWalks,
+    /// A sample is of the vertices of one graph.
+    #[error("a sample is of the vertices of one graph, and this is a batch")]
+    OneGraph,
     /// No worker was given.
     #[error("a swarm takes at least one worker")]
     NoWorker,

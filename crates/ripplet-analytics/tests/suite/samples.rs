@@ -1,0 +1,165 @@
+//! Betweenness by samples against its definition.
+
+use super::graphs::Edges;
+use super::random::any_edges;
+use super::weighted::{Oracle, weighted_edges};
+use proptest::prelude::*;
+use ripplet_analytics::betweenness::{betweenness, sampled_betweenness};
+use ripplet_analytics::edge_betweenness::{edge_betweenness, ends, sampled_edge_betweenness};
+use ripplet_analytics::{AnalysisError, Lengths, Sample};
+use ripplet_graph::{Graph, GraphView};
+use std::collections::VecDeque;
+
+fn close(found: f64, expected: f64) -> bool {
+    (found - expected).abs() <= 1e-11 * expected.abs().max(1.0)
+}
+
+fn check(edges: &Edges, graph: &Graph, lengths: Lengths, sample: Sample) {
+    let (oracle, n) = (Oracle::new(edges), graph.vertices() as usize);
+    let path_counts = oracle.path_counts();
+    let chosen = match sample.choose(graph.vertices()).unwrap() {
+        Some(chosen) => chosen.into_iter().map(|v| v as usize).collect(),
+        None => (0..n).collect::<Vec<_>>(),
+    };
+    let halves = if edges.directed { 1.0 } else { 0.5 };
+    let found = sampled_betweenness(graph, false, lengths, sample, &mut ()).unwrap();
+    for (v, &found) in found.iter().enumerate() {
+        let sum: f64 = chosen.iter().map(|&s| oracle.dependency(&path_counts, s, v)).sum();
+        let terms = chosen.iter().filter(|&&s| s != v).count();
+        let expected = halves * sum / terms.max(1) as f64 * (n as f64 - 1.0);
+        assert!(close(found, expected), "{v}: {found}, not {expected}");
+    }
+    let normalized = sampled_betweenness(graph, true, lengths, sample, &mut ()).unwrap();
+    let pairs = (n as f64 - 1.0) * (n as f64 - 2.0) * halves;
+    for (normalized, found) in normalized.into_iter().zip(found).filter(|_| pairs > 0.0) {
+        assert!(close(normalized, found / pairs), "{normalized}, not {found} / {pairs}");
+    }
+    let found = sampled_edge_betweenness(graph, false, lengths, sample, &mut ()).unwrap();
+    assert_eq!(found.len() as u64, graph.edges());
+    for ((from, to), found) in ends(graph).zip(found) {
+        let along = |from: u32, to: u32| -> f64 {
+            let of = |&s: &usize| oracle.along_from(&path_counts, s, from as usize, to as usize);
+            chosen.iter().map(of).sum()
+        };
+        let both = along(from, to) + if edges.directed { 0.0 } else { along(to, from) };
+        let expected = halves * both * n as f64 / chosen.len() as f64;
+        assert!(close(found, expected), "{from} {to}: {found}, not {expected}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn values_are_the_definitions(
+        edges in any_edges(),
+        keep in any::<bool>(),
+        vertices in 2u32..20,
+        seed in any::<u64>(),
+    ) {
+        check(&edges, &edges.graph_of(1 << 20, keep), Lengths::Hops, Sample { vertices, seed });
+    }
+
+    #[test]
+    fn by_weights_too(edges in weighted_edges(1), vertices in 2u32..20, seed in any::<u64>()) {
+        check(&edges, &edges.graph(), Lengths::Weights, Sample { vertices, seed });
+    }
+}
+
+/// Returns a ring with chords: a large graph without symmetries.
+fn ring() -> Edges {
+    let n = 5000u32;
+    let chords = (0..n).step_by(3).map(|v| (v, v.wrapping_mul(2_654_435_761) % n));
+    Edges::undirected(n, (0..n).map(|v| (v, (v + 1) % n)).chain(chords))
+}
+
+/// Returns the dependencies of a source on all vertices, by breadth-first search.
+fn dependencies(graph: &Graph, source: u32) -> Vec<f64> {
+    let n = graph.vertices() as usize;
+    let mut distance = vec![u32::MAX; n];
+    let (mut paths, mut found) = (vec![0.0; n], Vec::new());
+    (distance[source as usize], paths[source as usize]) = (0, 1.0);
+    let mut queue = VecDeque::from([source]);
+    while let Some(v) = queue.pop_front() {
+        found.push(v);
+        for to in GraphView::from(graph).neighbors(v) {
+            if distance[to as usize] == u32::MAX {
+                distance[to as usize] = distance[v as usize] + 1;
+                queue.push_back(to);
+            }
+            if distance[to as usize] == distance[v as usize] + 1 {
+                paths[to as usize] += paths[v as usize];
+            }
+        }
+    }
+    let mut dependency = vec![0.0; n];
+    for &v in found[1..].iter().rev() {
+        for from in GraphView::from(graph).neighbors(v) {
+            if distance[from as usize] + 1 == distance[v as usize] {
+                let share = paths[from as usize] / paths[v as usize];
+                dependency[from as usize] += share * (1.0 + dependency[v as usize]);
+            }
+        }
+    }
+    dependency[source as usize] = 0.0;
+    dependency
+}
+
+#[test]
+fn a_large_graph_whose_sample_has_several_groups() {
+    let graph = ring().graph();
+    let sample = Sample { vertices: 150, seed: 5 };
+    let chosen = sample.choose(5000).unwrap().unwrap();
+    let mut sums = vec![0.0; 5000];
+    for &source in &chosen {
+        sums.iter_mut().zip(dependencies(&graph, source)).for_each(|(sum, of)| *sum += of);
+    }
+    let found = sampled_betweenness(&graph, false, Lengths::Hops, sample, &mut ()).unwrap();
+    for (v, (found, sum)) in found.iter().zip(sums).enumerate() {
+        let terms = if chosen.contains(&(v as u32)) { 149.0 } else { 150.0 };
+        assert!(close(*found, sum / 2.0 * 4999.0 / terms), "{v}: {found}");
+    }
+    // The estimates are near the values: the largest one is that of the largest value, or nearly so.
+    let exact = betweenness(&graph, false, Lengths::Hops, &mut ()).unwrap();
+    let largest =
+        |values: &[f64]| (0..5000).max_by(|&a, &b| values[a].total_cmp(&values[b])).unwrap();
+    assert!(exact[largest(&found)] > 0.8 * exact[largest(&exact)]);
+    let sum = |values: &[f64]| values.iter().sum::<f64>();
+    assert!((sum(&found) / sum(&exact) - 1.0).abs() < 0.05);
+}
+
+#[test]
+fn threads_and_shards_change_no_bit_and_all_vertices_are_exact() {
+    let edges = ring();
+    let sample = Sample { vertices: 200, seed: 0 };
+    let run = |graph: &Graph, threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| {
+            let vertices =
+                sampled_betweenness(graph, true, Lengths::Hops, sample, &mut ()).unwrap();
+            let along =
+                sampled_edge_betweenness(graph, true, Lengths::Hops, sample, &mut ()).unwrap();
+            let bits = |values: Vec<f64>| values.into_iter().map(f64::to_bits).collect::<Vec<_>>();
+            (bits(vertices), bits(along))
+        })
+    };
+    let expected = run(&edges.graph(), 1);
+    for graph in [edges.graph(), edges.graph_of(3000, false)] {
+        [2, 7].into_iter().for_each(|threads| assert!(run(&graph, threads) == expected));
+    }
+    let small = Edges::undirected(300, (0..300).map(|v| (v, v * 7 % 300))).graph();
+    let (hops, all) = (Lengths::Hops, Sample { vertices: 300, seed: 9 });
+    let sampled = sampled_betweenness(&small, false, hops, all, &mut ()).unwrap();
+    assert_eq!(sampled, betweenness(&small, false, hops, &mut ()).unwrap());
+    let sampled = sampled_edge_betweenness(&small, false, hops, all, &mut ()).unwrap();
+    assert_eq!(sampled, edge_betweenness(&small, false, hops, &mut ()).unwrap());
+}
+
+#[test]
+fn too_few_vertices() {
+    let graph = Edges::undirected(4, [(0, 1), (1, 2)]).graph();
+    for vertices in [0, 1] {
+        let sample = Sample { vertices, seed: 0 };
+        let error = sampled_betweenness(&graph, false, Lengths::Hops, sample, &mut ()).unwrap_err();
+        assert!(matches!(error, AnalysisError::Setting(_)), "{error}");
+        assert!(error.to_string().contains("2 or above"));
+    }
+}
