@@ -176,6 +176,7 @@ def test_sampled_betweenness() -> None:
     assert rp.betweenness(star, samples=51).to_dict() == rp.betweenness(star).to_dict()
     edges = rp.betweenness(star, edges=True, samples=10)
     assert len(edges["value"]) == 50
+    assert rp.estimate(rp.betweenness, star, samples=10).planned_host > 0
     total = rp.betweenness(star, edges=True)["value"].sum()
     assert edges["value"].sum() == pytest.approx(total, rel=0.05)
 

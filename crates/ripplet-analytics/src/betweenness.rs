@@ -27,11 +27,11 @@
 //! own, and vertices are ordered by distance.
 //!
 //! # Samples
-//! [`sampled_betweenness`] searches from a random [`Sample`] of k vertices instead of from all n: k/n of the time. Its
-//! values are estimates, whose mean over all samples is the betweenness. A value is the sum over the sampled sources
-//! times (n − 1) / k, or (n − 1) / (k − 1) for a sampled vertex, whose own paths do not count. With Hoeffding's
-//! inequality, k = ln(2 n / p) / (2 e²) sources suffice for normalized values of which none is wrong by more than e, with probability 1 − p;
-//! the error is usually far smaller.
+//! [`sampled_betweenness`] searches from a random [`Sample`] of k vertices instead of from all n, in a time that grows
+//! with k. Its values are estimates, whose mean over all samples is the betweenness. A value is the sum over the sampled
+//! sources times (n − 1) / k, or (n − 1) / (k − 1) for a sampled vertex, whose own paths do not count: networkx's
+//! factors. By Hoeffding's inequality, k = 1 + ln(2 n / p) / (2 e²) sources suffice for no normalized value to differ by more than e
+//! from the betweenness, with probability 1 − p.
 //!
 //! # Memory
 //! Beside the graph 8 bytes per vertex. Each thread needs:
@@ -42,6 +42,9 @@
 //! | larger | 284 | 0 |
 //! | by weights | 220, and at most 64 KiB | 0 |
 //!
+//! A sample needs 20 bytes per sampled vertex more. Its groups of sources are of eight, of 64 in small graphs, and no
+//! more threads than groups work.
+//!
 //! For a batch, a thread needs this for the largest graphs, and 8 bytes per vertex more: [`plan`].
 //!
 //! On a compressed graph, each thread also holds one decoded list: 4 bytes per arc of the longest,
@@ -51,7 +54,7 @@
 //! Results are bitwise equal for any number of threads and any shards. Stored lengths are integers,
 //! so that comparing them is exact. Path counts add up in the order of the neighbours' ids,
 //! dependencies in the reverse order. The dependencies of eight sources add up pairwise, these sums
-//! in the order of the ids within a group of 64 sources, and the sums of the groups in that order,
+//! in the order of the ids within a group of sources, 64 of all vertices, and the sums of the groups in that order,
 //! too.
 //!
 //! # References
@@ -67,10 +70,13 @@ use ripplet_graph::{Direction, GraphView, Observer, memory};
 
 /// Returns the memory that [`betweenness`] needs on `threads` threads beside the graph.
 pub fn plan<'g>(graph: impl Into<GraphView<'g>>, lengths: Lengths, threads: usize) -> Plan {
-    let graph = graph.into();
+    plan_in(graph.into(), lengths, None, threads)
+}
+
+fn plan_in(graph: GraphView<'_>, lengths: Lengths, chosen: Option<u32>, threads: usize) -> Plan {
     Plan::default().with("values", 8 * u64::from(graph.vertices())).with(
         "searches, one a thread",
-        brandes::bytes_of_workspaces::<Vertices>(graph, lengths, threads),
+        brandes::bytes_of_workspaces::<Vertices>(graph, lengths, chosen, threads),
     )
 }
 
@@ -107,7 +113,11 @@ pub fn plan_of_sampled<'g>(
     threads: usize,
 ) -> Plan {
     let graph = graph.into();
-    sample.add_to(plan(graph, lengths, threads), graph.vertices())
+    match sample.vertices < graph.vertices() {
+        true => plan_in(graph, lengths, Some(sample.vertices), threads)
+            .with("sampled vertices", sample.bytes()),
+        false => plan_in(graph, lengths, None, threads),
+    }
 }
 
 /// Returns an estimate of the betweenness of each vertex by the paths from a sample of the vertices, computed on rayon's
@@ -143,10 +153,12 @@ pub fn sampled_betweenness<'g>(
         return betweenness_in(graph, normalized, lengths, observer);
     };
     let mut values = brandes::of_graph::<Vertices>(graph, lengths, Some(&chosen), observer)?;
-    let [factor, of_chosen] = Sample::factors(&chosen, graph.vertices());
-    let scale = factor * scale(graph.direction(), graph.vertices(), normalized);
+    let (others, count) = (f64::from(graph.vertices()) - 1.0, chosen.len() as f64);
+    let scale = scale(graph.direction(), graph.vertices(), normalized) * others / count;
     values.par_iter_mut().for_each(|value| *value *= scale);
-    chosen.iter().for_each(|&vertex| values[vertex as usize] *= of_chosen);
+    // No path passes through its own source: the sum of a sampled vertex has one term less.
+    let of_sampled = count / (count - 1.0);
+    chosen.iter().for_each(|&vertex| values[vertex as usize] *= of_sampled);
     Ok(values)
 }
 

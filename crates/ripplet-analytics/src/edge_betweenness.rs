@@ -33,6 +33,11 @@
 //! For a batch, 8 bytes per edge, and per thread this for the largest graphs and 8 bytes per arc and
 //! vertex more: [`plan`]. Compressed graphs need what [`betweenness`] states in addition.
 //!
+//! # Samples
+//! [`sampled_edge_betweenness`] searches from a random [`Sample`] of k of the n vertices, as
+//! [`betweenness`](crate::betweenness) describes; a value is the sum over the sampled sources times n / k. It needs 20 bytes per
+//! sampled vertex more.
+//!
 //! # Determinism
 //! Results are bitwise equal for any number of threads and any shards. For each arc, the
 //! dependencies of eight sources add up pairwise, these sums in the order of the ids within a group
@@ -83,10 +88,13 @@ fn represents(from: VertexId, to: VertexId, undirected: bool) -> bool {
 
 /// Returns the memory that [`edge_betweenness`] needs on `threads` threads beside the graph.
 pub fn plan<'g>(graph: impl Into<GraphView<'g>>, lengths: Lengths, threads: usize) -> Plan {
-    let graph = graph.into();
+    plan_in(graph.into(), lengths, None, threads)
+}
+
+fn plan_in(graph: GraphView<'_>, lengths: Lengths, chosen: Option<u32>, threads: usize) -> Plan {
     Plan::default().with("values", 8 * graph.edges()).with("sums", 8 * graph.arcs()).with(
         "searches, one a thread",
-        brandes::bytes_of_workspaces::<Arcs>(graph, lengths, threads),
+        brandes::bytes_of_workspaces::<Arcs>(graph, lengths, chosen, threads),
     )
 }
 
@@ -123,7 +131,11 @@ pub fn plan_of_sampled<'g>(
     threads: usize,
 ) -> Plan {
     let graph = graph.into();
-    sample.add_to(plan(graph, lengths, threads), graph.vertices())
+    match sample.vertices < graph.vertices() {
+        true => plan_in(graph, lengths, Some(sample.vertices), threads)
+            .with("sampled vertices", sample.bytes()),
+        false => plan_in(graph, lengths, None, threads),
+    }
 }
 
 /// Returns an estimate of the betweenness of each edge by the paths from a sample of k of the n vertices, computed on
@@ -135,6 +147,22 @@ pub fn plan_of_sampled<'g>(
 /// # Errors
 /// If the sample is of fewer than two vertices, an edge other than a self-loop has length 0, the observer cancels, or
 /// memory is refused.
+///
+/// # Examples
+/// ```
+/// use ripplet_analytics::edge_betweenness::sampled_edge_betweenness;
+/// use ripplet_analytics::{Lengths, Sample};
+/// use ripplet_graph::{EdgeTable, GraphBuilder, VertexIds};
+///
+/// // Two stars whose centres, 0 and 1, are joined: half of all pairs have their path along that edge.
+/// let ids = VertexIds::Consecutive { first: 0, count: 102 };
+/// let sources = (0..101).map(|at| u32::from(at > 50)).collect();
+/// let graph = GraphBuilder::new().build(EdgeTable::new(ids, sources, (1..=101).collect())?)?;
+/// let sample = Sample { vertices: 20, seed: 1 };
+/// let values = sampled_edge_betweenness(&graph, true, Lengths::Hops, sample, &mut ())?;
+/// assert!((values[0] - 0.5).abs() < 0.01);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn sampled_edge_betweenness<'g>(
     graph: impl Into<GraphView<'g>>,
     normalized: bool,

@@ -22,7 +22,7 @@
 //! rank'(v) = (1 − d + d · lost) · jumps(v) + d · Σ rank(u) / out(u)
 //! ```
 //!
-//! The initial ranks are then jumps(v), so that a vertex to which no walk leads has rank 0.
+//! The initial ranks are then jumps(v), where networkx has 1 / n, so that a vertex to which no walk leads has rank 0.
 //!
 //! # Directed graphs
 //! The surfer follows arcs in their direction. On an undirected graph an edge is an arc in each
@@ -71,9 +71,10 @@ pub enum Stop {
     /// After this number of rounds: LDBC's.
     Rounds(u32),
     /// After a round in which the ranks changed by less than `tolerance · n` in total, and after
-    /// `rounds` rounds at the latest: networkx's.
+    /// `rounds` rounds at the latest: networkx's. Personalized, by less than `tolerance` in total: few vertices have
+    /// all ranks at the beginning, and the first rounds of a large graph change less than n such parts.
     Tolerance {
-        /// The largest average change per vertex.
+        /// The largest average change per vertex; personalized, the largest change of all ranks together.
         tolerance: f64,
         /// The largest number of rounds.
         rounds: u32,
@@ -370,7 +371,10 @@ impl Run<'_> {
         let vertices = self.ranks.len();
         let (rounds, tolerance) = match self.settings.stop {
             Stop::Rounds(rounds) => (rounds, None),
-            Stop::Tolerance { tolerance, rounds } => (rounds, Some(tolerance * vertices as f64)),
+            Stop::Tolerance { tolerance, rounds } => {
+                let parts = if self.jumps.is_some() { 1.0 } else { vertices as f64 };
+                (rounds, Some(tolerance * parts))
+            }
         };
         let mut end = End { converged: tolerance.is_none() || vertices == 0, ..End::default() };
         self.begin(lists.ahead);

@@ -1,13 +1,23 @@
 //! Random samples of vertices, from which shortest paths are searched instead of from all.
 
 use crate::{AnalysisError, InvalidSetting};
-use ripplet_graph::{Item, Plan, VertexId, memory, splitmix};
+use ripplet_graph::{VertexId, memory, splitmix};
 use std::collections::BinaryHeap;
 
 /// A random sample of vertices without repetition.
 ///
-/// The same number, seed and number of vertices choose the same vertices. The vertices of a smaller sample are in every
-/// larger one of the same seed.
+/// Which vertices it has follows from its two numbers and the number of all vertices alone. Those of a smaller sample are in
+/// every larger one of an equal seed.
+///
+/// # Examples
+/// ```
+/// use ripplet_analytics::Sample;
+///
+/// let sample = Sample { vertices: 10, seed: 1 }.choose(1000)?.expect("not all of them");
+/// assert!(sample.len() == 10 && sample.is_sorted());
+/// assert_eq!(Sample { vertices: 10, seed: 1 }.choose(10)?, None);
+/// # Ok::<(), ripplet_analytics::AnalysisError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sample {
     /// The number of vertices, 2 or above. If the graph has no more, all of them are taken.
@@ -17,9 +27,9 @@ pub struct Sample {
 }
 
 impl Sample {
-    /// Returns the chosen ones of `0..vertices`, ascending; `None` if they are all.
+    /// Returns the sampled vertices among `0..vertices`, ascending; `None` if they are all.
     ///
-    /// Memory: 20 bytes a chosen vertex. Cost: one pass over the numbers of the vertices.
+    /// Memory: 20 bytes per sampled vertex. Cost: a hash of each vertex, and rarely a logarithmic step.
     ///
     /// # Errors
     /// If fewer than two are to be chosen, or memory is refused.
@@ -51,21 +61,9 @@ impl Sample {
         Ok(Some(chosen))
     }
 
-    /// Adds the memory of the choice to a plan: 20 bytes a chosen vertex.
-    pub(crate) fn add_to(self, mut plan: Plan, vertices: u32) -> Plan {
-        let chosen = if self.vertices < vertices { u64::from(self.vertices) } else { 0 };
-        plan.items.push(Item { purpose: "sampled vertices", bytes: 20 * chosen });
-        plan
-    }
-
-    /// Returns the factor by which a sum over the sources `chosen` stands for that over all vertices but v, first if v
-    /// is not one of them, and then what it is multiplied by if it is.
-    ///
-    /// No path passes through its own source, so the sum has the terms of k sources, or of k − 1 if v is a source, and
-    /// stands for n − 1 terms.
-    pub(crate) fn factors(chosen: &[VertexId], vertices: u32) -> [f64; 2] {
-        let (others, count) = (f64::from(vertices) - 1.0, chosen.len() as f64);
-        [others / count, count / (count - 1.0)]
+    /// Returns the bytes of a choice of some of the vertices.
+    pub(crate) fn bytes(self) -> u64 {
+        20 * u64::from(self.vertices)
     }
 }
 

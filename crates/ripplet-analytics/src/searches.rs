@@ -28,8 +28,6 @@ const LANES: usize = 8;
 pub(crate) struct Searches {
     /// The result of the last search.
     search: Dijkstra,
-    /// The sources of the current group, ascending.
-    sources: Vec<VertexId>,
     /// The number of vectors of block in a row.
     row_blocks: usize,
     rows: Vec<[f64; LANES]>,
@@ -43,12 +41,7 @@ pub(crate) fn bytes_of_searches(vertices: u32) -> u64 {
 impl Searches {
     pub fn new(vertices: u32) -> Result<Searches, OutOfMemory> {
         let rows = vertices.min(MOST) as usize * GROUP as usize / LANES;
-        Ok(Searches {
-            search: Dijkstra::new(vertices)?,
-            sources: memory::with_room(GROUP as usize)?,
-            row_blocks: 0,
-            rows: memory::zeros(rows)?,
-        })
+        Ok(Searches { search: Dijkstra::new(vertices)?, row_blocks: 0, rows: memory::zeros(rows)? })
     }
 
     /// Begins a group of sources, which ascend; [`Searches::run`] then returns the result for each.
@@ -56,8 +49,6 @@ impl Searches {
         if lists.vertices() > MOST {
             return;
         }
-        self.sources.clear();
-        self.sources.extend_from_slice(sources);
         self.row_blocks = sources.len().div_ceil(LANES);
         self.rows[..self.row_blocks * lists.vertices() as usize].fill([f64::INFINITY; LANES]);
         for (lane, &source) in sources.iter().enumerate() {
@@ -106,19 +97,23 @@ impl Searches {
         changed != 0
     }
 
-    /// Searches from a source of the group.
-    pub fn run<L: NeighborLists>(&mut self, lists: Sides<L>, source: VertexId) {
+    /// Searches from a source of the group, which has this place in it.
+    pub fn run<L: NeighborLists>(&mut self, lists: Sides<L>, source: VertexId, place: usize) {
         if lists.vertices() > MOST {
             return self.search.run(lists.ahead, source);
         }
-        let (Ok(lane) | Err(lane)) = self.sources.binary_search(&source);
         let rows = self.rows.chunks_exact(self.row_blocks).take(lists.vertices() as usize);
-        self.search.find(rows.map(|row| row[lane / LANES][lane % LANES]));
+        self.search.find(rows.map(|row| row[place / LANES][place % LANES]));
     }
 
-    /// Searches from a source of the group, and sorts the reached vertices by distance.
-    pub fn run_in_order<L: NeighborLists>(&mut self, lists: Sides<L>, source: VertexId) {
-        self.run(lists, source);
+    /// Searches as [`Searches::run`] does, and sorts the reached vertices by distance.
+    pub fn run_in_order<L: NeighborLists>(
+        &mut self,
+        lists: Sides<L>,
+        source: VertexId,
+        place: usize,
+    ) {
+        self.run(lists, source, place);
         if lists.vertices() <= MOST {
             self.search.sort();
         }

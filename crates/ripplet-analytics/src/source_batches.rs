@@ -9,26 +9,32 @@ use std::sync::{Mutex, PoisonError};
 /// Sources of a group: one search starts from all of them, or their results are summed up together.
 pub(crate) const GROUP: u32 = u64::BITS;
 
-/// Returns the range of a group: vertices, or places in a list of sources.
-pub(crate) fn sources(group: u32, count: u32) -> Range<VertexId> {
-    group * GROUP..count.min((group + 1).saturating_mul(GROUP))
+/// Returns the vertices of a group.
+pub(crate) fn sources(group: u32, vertices: u32) -> Range<VertexId> {
+    range(group, GROUP, vertices)
+}
+
+/// Returns the places of a group of `size` in a list of `count` sources.
+fn range(group: u32, size: u32, count: u32) -> Range<u32> {
+    group * size..count.min((group + 1).saturating_mul(size))
 }
 
 /// The sources of a group one by one, in ascending order.
-pub(crate) struct Sources {
+pub(crate) struct SourceIds {
     ids: [VertexId; GROUP as usize],
     count: usize,
 }
 
-impl From<Range<VertexId>> for Sources {
-    fn from(range: Range<VertexId>) -> Sources {
-        let mut group = Sources { ids: [0; GROUP as usize], count: range.len() };
+impl From<Range<VertexId>> for SourceIds {
+    fn from(range: Range<VertexId>) -> SourceIds {
+        debug_assert!(range.len() <= GROUP as usize);
+        let mut group = SourceIds { ids: [0; GROUP as usize], count: range.len() };
         group.ids.iter_mut().zip(range).for_each(|(id, source)| *id = source);
         group
     }
 }
 
-impl Deref for Sources {
+impl Deref for SourceIds {
     type Target = [VertexId];
 
     fn deref(&self) -> &[VertexId] {
@@ -40,11 +46,14 @@ impl Deref for Sources {
 pub(crate) struct SourceBatches<'a, Make, Work, Take> {
     /// Creates a thread's workspace.
     pub make: Make,
-    /// Works on the sources of a group in a workspace: a range of vertices, or of places in a list of sources.
+    /// Works on a group of sources in a workspace: their places in the list of all sources, which are the vertices
+    /// themselves if all of them are sources.
     pub work: Work,
-    /// Consumes the results of consecutive groups, given the first source of the first one: a
+    /// Consumes the results of consecutive groups, given the place of the first source: a
     /// workspace per group.
     pub take: Take,
+    /// The number of sources in a group.
+    pub group: u32,
     pub observer: &'a dyn Observer,
 }
 
@@ -55,10 +64,10 @@ impl<Make, Work, Take> SourceBatches<'_, Make, Work, Take> {
         D: Send + Sync,
         E: From<AnalysisError>,
         Make: Fn() -> Result<D, OutOfMemory>,
-        Work: Fn(&mut D, Range<VertexId>) -> Result<(), AnalysisError> + Sync,
-        Take: FnMut(VertexId, &[D]) -> Result<(), E>,
+        Work: Fn(&mut D, Range<u32>) -> Result<(), AnalysisError> + Sync,
+        Take: FnMut(u32, &[D]) -> Result<(), E>,
     {
-        let groups = count.div_ceil(GROUP);
+        let groups = count.div_ceil(self.group);
         let threads = rayon::current_num_threads().min(groups as usize);
         let mut workspaces = memory::with_room(threads).map_err(AnalysisError::from)?;
         for _ in 0..threads {
@@ -71,10 +80,10 @@ impl<Make, Work, Take> SourceBatches<'_, Make, Work, Take> {
             tasks::try_for_each(each.len(), &|at| {
                 go_on(self.observer)?;
                 let mut workspace = each[at].lock().unwrap_or_else(PoisonError::into_inner);
-                (self.work)(&mut workspace, sources(first + at as u32, count))
+                (self.work)(&mut workspace, range(first + at as u32, self.group, count))
             })?;
             drop(each);
-            (self.take)(first * GROUP, &workspaces[..taken as usize])?;
+            (self.take)(first * self.group, &workspaces[..taken as usize])?;
             self.observer.on_progress(f64::from(first + taken) / f64::from(groups));
         }
         Ok(())

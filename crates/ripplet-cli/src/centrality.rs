@@ -59,7 +59,7 @@ pub struct BetweennessArguments {
     /// by the number of all pairs.
     #[arg(long, help_heading = "Choices")]
     normalized: bool,
-    /// Estimate the values by the paths from a random sample of this many vertices, in that share of the time.
+    /// Estimate the values by the paths from a random sample of this many vertices, which takes less time.
     ///
     /// The mean of all samples' estimates is the betweenness. If the graph has no more vertices, the values are exact.
     #[arg(

@@ -477,10 +477,10 @@ impl From<SwarmError> for Failure {
                 error.to_string(),
                 "allow more by --tolerance, or say how many rounds by --iterations",
             ),
-            SwarmError::NoWalks => {
+            SwarmError::NotPersonalizable => {
                 Failure::refused(error.to_string(), "leave the vertices to jump to out")
             }
-            SwarmError::OneGraph => Failure::refused(
+            SwarmError::SampleOfBatch => Failure::refused(
                 error.to_string(),
                 "leave --samples out, or take the graphs one by one",
             ),

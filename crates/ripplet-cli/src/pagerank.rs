@@ -31,7 +31,7 @@ pub struct Arguments {
     iterations: Option<u32>,
     /// End once a round changes the ranks by less than this a vertex, as networkx does [default: 1e-6].
     ///
-    /// If 1000 rounds are not enough, the run fails.
+    /// With --personalize, by less than this all together. If 1000 rounds are not enough, the run fails.
     #[arg(long, value_name = "CHANGE", value_parser = tolerance, help_heading = "Choices")]
     tolerance: Option<f64>,
     /// Vertices to which the walk jumps, all with the same probability, instead of to any: an id a line, or a table

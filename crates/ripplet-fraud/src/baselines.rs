@@ -9,10 +9,11 @@
 //! | `pagerank` | personalized PageRank with restarts at the known bad: damping 0.85, unweighted |
 //! | `pagerank, weighted` | personalized PageRank, arcs by weight |
 //!
-//! Each baseline is one pass over all arcs; [`PageRank`] is one a round.
+//! The graph is that of a window: undirected, and without self-loops. A baseline reads all arcs once, PageRank in each of its
+//! rounds.
 //!
 //! Memory: 8 bytes a vertex for the result; PageRank needs 24 more. Determinism: the same bits on any number
-//! of threads, as sums follow a vertex's list; PageRank's are by [`ripplet_analytics::pagerank`].
+//! of threads, as sums follow a vertex's list; [`ripplet_analytics::pagerank`] says so of its own.
 //!
 //! Reference: Haveliwala, *Topic-sensitive PageRank*, WWW 2002 (restarts at a set).
 
@@ -21,6 +22,7 @@ use rayon::prelude::*;
 use ripplet_analytics::AnalysisError;
 use ripplet_analytics::pagerank::{Jumps, JumpsError, PageRank, Stop};
 use ripplet_graph::{Graph, OutOfMemory, VertexId, memory};
+use thiserror::Error;
 
 /// Baseline score.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,6 +40,20 @@ pub enum Baseline {
         /// Whether arcs count by weight.
         weighted: bool,
     },
+}
+
+/// Error of a baseline.
+#[derive(Debug, Error)]
+pub enum BaselineError {
+    /// The known bad vertices are not those of the graph.
+    #[error(transparent)]
+    Jumps(#[from] JumpsError),
+    /// PageRank failed.
+    #[error(transparent)]
+    PageRank(#[from] AnalysisError),
+    /// Memory allocation failed.
+    #[error(transparent)]
+    OutOfMemory(#[from] OutOfMemory),
 }
 
 impl Baseline {
@@ -70,7 +86,7 @@ impl Baseline {
     ///
     /// # Panics
     /// If a vertex of `bad` is not in the graph.
-    pub fn score(self, graph: &Graph, bad: &[VertexId]) -> Result<Vec<f64>, AnalysisError> {
+    pub fn score(self, graph: &Graph, bad: &[VertexId]) -> Result<Vec<f64>, BaselineError> {
         Ok(match self {
             Baseline::Degree => each(graph, |v| arcs(graph, v).count() as f64)?,
             Baseline::Strength => each(graph, |v| strength(graph, v))?,
@@ -79,7 +95,9 @@ impl Baseline {
                 known.map(|(_, weight)| f64::from(weight)).sum()
             })?,
             Baseline::Components => components(graph, bad)?,
-            Baseline::PageRank { weighted } => ranks_near(graph, bad, &page_rank(weighted))?,
+            Baseline::PageRank { weighted } => {
+                personalized_page_rank(graph, bad, &page_rank_settings(weighted))?
+            }
         })
     }
 }
@@ -136,28 +154,24 @@ fn components(graph: &Graph, bad: &[VertexId]) -> Result<Vec<f64>, OutOfMemory> 
     Ok(scores)
 }
 
-/// Returns the options of PageRank that the baselines have: damping 0.85, and 60 rounds, as 0.85^60 is below 10⁻⁴.
-pub fn page_rank(weighted: bool) -> PageRank {
+/// Returns the settings of PageRank as a baseline: damping 0.85, and 60 rounds, as 0.85^60 is below 10⁻⁴.
+pub fn page_rank_settings(weighted: bool) -> PageRank {
     PageRank { damping: 0.85, stop: Stop::Rounds(60), weighted }
 }
 
-/// Returns the rank of each vertex by walks that begin at the vertices of `bad`, and jump back to them. If no vertex
-/// is known bad, all ranks are 0.
+/// Returns the personalized PageRank of each vertex: walks begin at the vertices of `bad`, and jump back to them. If no
+/// vertex is known bad, all ranks are 0.
 ///
 /// # Errors
-/// If an option is out of its range, or memory allocation fails.
-///
-/// # Panics
-/// If a vertex of `bad` is not in the graph.
-pub fn ranks_near(
+/// If a vertex of `bad` is not in the graph, a setting is out of its range, or memory allocation fails.
+pub fn personalized_page_rank(
     graph: &Graph,
     bad: &[VertexId],
-    page_rank: &PageRank,
-) -> Result<Vec<f64>, AnalysisError> {
+    settings: &PageRank,
+) -> Result<Vec<f64>, BaselineError> {
     match Jumps::to(graph.vertices(), bad.iter().map(|&v| (v, 1.0))) {
-        Ok(jumps) => Ok(page_rank.run_to(graph, &jumps, &mut ())?.ranks),
+        Ok(jumps) => Ok(settings.run_to(graph, &jumps, &mut ())?.ranks),
         Err(JumpsError::Nowhere) => Ok(memory::zeros(graph.vertices() as usize)?),
-        Err(JumpsError::OutOfMemory(error)) => Err(error.into()),
-        Err(error) => panic!("{error}"),
+        Err(error) => Err(error.into()),
     }
 }

@@ -216,8 +216,8 @@ impl From<SwarmError> for Failure {
             SwarmError::Read(error) => error.into(),
             SwarmError::Device(error) => error.into(),
             SwarmError::Run(AnalysisError::OutOfMemory(error)) => error.into(),
-            SwarmError::NoWalks
-            | SwarmError::OneGraph
+            SwarmError::NotPersonalizable
+            | SwarmError::SampleOfBatch
             | SwarmError::Run(AnalysisError::NoLength(_) | AnalysisError::Setting(_)) => {
                 Failure::input(error)
             }

@@ -192,7 +192,7 @@ def betweenness(
     normalized : bool, default False
         Whether values are divided by the number of pairs of other vertices; of edges, of all pairs.
     samples : int, optional
-        Estimate the values by the paths from a random sample of this many vertices, 2 or more, in that share of the time.
+        Estimate the values by the paths from a random sample of this many vertices, 2 or more, which takes less time.
         If the graph has no more, the values are exact.
     seed : int, default 0
         The seed of the sample. A larger sample of the same seed has the vertices of a smaller one.
@@ -241,7 +241,7 @@ def pagerank(
     iterations : int, optional
         Exact number of rounds, as LDBC has it.
     tolerance : float, optional
-        The run ends once a round changes the ranks by less than this a vertex; 1e-6 by default.
+        The run ends once a round changes the ranks by less than this a vertex, personalized all together; 1e-6 by default.
     weighted : bool, default False
         Whether an arc is followed in proportion to its weight.
     personalize : iterable of ids, or mapping (or Series) of ids to weights, optional

@@ -125,7 +125,7 @@ class Swarm:
         progress: Progress = "auto",
     ) -> SwarmTable:
         """Betweenness: columns ``graph``, ``id``, ``value``; of edges ``graph``, ``source``, ``target``, ``value``. Options are
-        those of :func:`ripplet.betweenness`."""
+        those of :func:`ripplet.betweenness`, without ``samples`` and ``seed``."""
         name = "edge-betweenness" if edges else "betweenness"
         return self._analyse(name, progress, normalized=normalized, weighted=weighted, device=device, threads=threads)
 

@@ -6,7 +6,7 @@ use crate::run::go_on;
 use crate::search::{Search, bytes_of_search};
 use crate::searches::{Searches, bytes_of_searches};
 use crate::sides::{Along, of_member};
-use crate::source_batches::{GROUP, Sources, sources};
+use crate::source_batches::{GROUP, SourceIds, sources};
 use crate::swarm::{self, Place, Swarm};
 use crate::{AnalysisError, Lengths, Plan};
 use ripplet_graph::batch::{BatchGraph, BatchSlice};
@@ -78,9 +78,9 @@ fn weigh(
     for (source, row) in (0..).zip(place.0.chunks_mut(vertices.max(1) as usize)) {
         go_on(observer)?;
         if source % GROUP == 0 {
-            search.begin(lists, &Sources::from(sources(source / GROUP, vertices)));
+            search.begin(lists, &SourceIds::from(sources(source / GROUP, vertices)));
         }
-        search.run(lists, source);
+        search.run(lists, source, (source % GROUP) as usize);
         for (to, &distance) in row.iter_mut().zip(search.found().distances()) {
             *to = if distance == UNREACHED { f64::INFINITY } else { distance as f64 * unit };
         }
@@ -101,7 +101,7 @@ fn count(
     for (group, distances) in (0..).zip(groups) {
         go_on(observer)?;
         let mut rows = Rows { vertices: vertices as usize, distances };
-        let group = Sources::from(sources(group, vertices));
+        let group = SourceIds::from(sources(group, vertices));
         search.run(of_member(graph, Along::Arcs), &group, &mut rows);
     }
     Ok(())

@@ -4,7 +4,7 @@ use crate::dijkstra::{Dijkstra, UNREACHED, bytes_of_dijkstra};
 use crate::run::go_on;
 use crate::search::{Mask, Search, Visit, bytes_of_search};
 use crate::sides::{Along, dispatch_sides};
-use crate::source_batches::{GROUP, SourceBatches, Sources, sources};
+use crate::source_batches::{GROUP, SourceBatches, SourceIds, sources};
 use crate::{AnalysisError, Lengths, Plan};
 use ripplet_graph::{GraphView, Observer, OutOfMemory, VertexId, dispatch_lists, memory};
 use std::ops::Range;
@@ -52,7 +52,7 @@ pub fn rows<'g, E: From<AnalysisError> + Send>(
     dispatch_sides!(graph, Along::Arcs, lists => {
         let search = |search: &mut Search<u64>, distances: &mut [u32], sources| {
             distances.fill(NO_PATH);
-            let sources = Sources::from(sources);
+            let sources = SourceIds::from(sources);
             search.run(lists, &sources, &mut Rows { vertices: vertices as usize, distances });
             Ok(())
         };
@@ -117,7 +117,7 @@ where
             sources(group, vertices).zip(rows).try_for_each(|(source, row)| take(source, row))
         })
     };
-    SourceBatches { make, work, take, observer }.run(vertices)
+    SourceBatches { make, work, take, group: GROUP, observer }.run(vertices)
 }
 
 /// The rows of a group of sources, filled with distances in arcs by a search.

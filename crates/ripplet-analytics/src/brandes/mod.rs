@@ -1,4 +1,4 @@
-//! Brandes' algorithm from all vertices, summed per vertex or per arc.
+//! Brandes' algorithm from all vertices, or from some, summed per vertex or per arc.
 //!
 //! σ and δ are defined in [`betweenness`](crate::betweenness).
 //!
@@ -29,9 +29,10 @@ mod weighted;
 pub(crate) use sums::{Arcs, Target, Vertices};
 
 use crate::no_length::{refuse_weightless, refuse_weightless_in};
+use crate::pairwise::EIGHT;
 use crate::run::go_on;
 use crate::sides::{Along, Sides, dispatch_sides, of_member};
-use crate::source_batches::{GROUP, SourceBatches, Sources, sources};
+use crate::source_batches::{GROUP, SourceBatches, SourceIds, sources};
 use crate::swarm::{Place, Swarm};
 use crate::{AnalysisError, Lengths};
 use levelled::Levelled;
@@ -44,13 +45,20 @@ use std::ops::Range;
 use sums::Sums;
 use weighted::Weighted;
 
-/// Returns the bytes of the workspaces of `threads` threads in [`of_graph`], without its sums.
+/// Returns the bytes of the workspaces of `threads` threads in [`of_graph`], without its sums; from all vertices, or from
+/// this number of chosen sources.
 pub(crate) fn bytes_of_workspaces<T: Target>(
     graph: GraphView<'_>,
     lengths: Lengths,
+    chosen: Option<u32>,
     threads: usize,
 ) -> u64 {
     let engine = Engine::of(lengths.weigh_in(graph), graph.vertices(), graph.arcs());
+    // A group has one thread.
+    let threads = match chosen {
+        Some(count) => threads.min(count.div_ceil(engine.group(true)) as usize),
+        None => threads,
+    };
     let workspace = Sizes::of_graph(engine, graph).bytes::<T>();
     let flat = if engine == Engine::Small { graph.bytes_of_flat() } else { 0 };
     (threads as u64).saturating_mul(workspace) + flat
@@ -111,9 +119,9 @@ impl Run<'_> {
         let Run { engine, sizes, vertices, arcs, chosen, observer } = self;
         let mut totals: Vec<f64> = memory::zeros(T::count(vertices, arcs) as usize)?;
         let make = || Workspace::<T>::new(sizes);
-        let work = |workspace: &mut Workspace<T>, group: Range<VertexId>| match chosen {
-            Some(sources) => add(workspace, &sources[group.start as usize..group.end as usize]),
-            None => add(workspace, &Sources::from(group)),
+        let work = |workspace: &mut Workspace<T>, places: Range<u32>| match chosen {
+            Some(sources) => add(workspace, &sources[places.start as usize..places.end as usize]),
+            None => add(workspace, &SourceIds::from(places)),
         };
         let take = |_, workspaces: &[Workspace<T>]| {
             totals.par_iter_mut().enumerate().with_min_len(1 << 12).for_each(|(at, total)| {
@@ -122,7 +130,8 @@ impl Run<'_> {
             Ok::<_, AnalysisError>(())
         };
         let count = chosen.map_or(vertices, |sources| sources.len() as u32);
-        SourceBatches { make, work, take, observer }.run(count)?;
+        let group = engine.group(chosen.is_some());
+        SourceBatches { make, work, take, group, observer }.run(count)?;
         Ok(totals)
     }
 }
@@ -169,7 +178,7 @@ pub(crate) fn fill_batch<T: Target, P: Place>(
         totals.fill(0.0);
         for group in 0..vertices.div_ceil(GROUP) {
             let lists = of_member(graph, Along::Arcs);
-            let sources = Sources::from(sources(group, vertices));
+            let sources = SourceIds::from(sources(group, vertices));
             workspace.add_flat_group(engine, lists, &sources, observer)?;
             totals.iter_mut().zip(workspace.sums(engine)).for_each(|(total, sum)| *total += sum);
         }
@@ -203,6 +212,15 @@ impl Engine {
             true => Engine::Weighted,
             false if small::takes(vertices, arcs) => Engine::Small,
             false => Engine::Levelled,
+        }
+    }
+
+    /// Returns the number of sources of a group, on which one thread works. Chosen sources may be few: then it is only as
+    /// many as are searched from at once.
+    fn group(self, are_chosen: bool) -> u32 {
+        match self {
+            Engine::Levelled | Engine::Weighted if are_chosen => EIGHT as u32,
+            _ => GROUP,
         }
     }
 }
@@ -324,7 +342,7 @@ mod tests {
         let mut levelled = Levelled::<T::Sums<_>>::new(vertices, arcs, 0).unwrap();
         let groups = (0..vertices.div_ceil(GROUP)).map(|group| sources(group, vertices));
         let sums = |sources: Range<u32>| {
-            let sources = &*Sources::from(sources);
+            let sources = &*SourceIds::from(sources);
             let Small { linked, swept, path_counts, inverse, share, sums } = &mut small;
             sums.clear(lists.behind);
             linked.add_group(lists, sources, [path_counts, inverse, share], sums);

@@ -66,12 +66,12 @@ impl<S: Sums<Sources>> Weighted<S> {
         self.sums.clear(lists.behind);
         self.search.begin(lists, sources);
         let numbers = EIGHT * lists.vertices() as usize;
-        for eight in sources.chunks(EIGHT) {
+        for (first, eight) in (0..).step_by(EIGHT).zip(sources.chunks(EIGHT)) {
             self.rows.path_counts[..numbers].fill(0.0);
             self.rows.share[..numbers].fill(0.0);
             for (lane, &source) in (0..).zip(eight) {
                 go_on(observer)?;
-                self.search.run_in_order(lists, source);
+                self.search.run_in_order(lists, source, first + lane as usize);
                 self.count_paths(lists.behind, source, lane);
                 self.share_out(lists.ahead, lane);
             }

@@ -5,7 +5,7 @@ use super::values::{Distances, Extent, Nearness};
 use crate::AnalysisError;
 use crate::search::{Search, Visit, bytes_of_search};
 use crate::sides::Sides;
-use crate::source_batches::Sources;
+use crate::source_batches::SourceIds;
 use ripplet_graph::storage::NeighborLists;
 use ripplet_graph::{OutOfMemory, VertexId, memory};
 use std::ops::Range;
@@ -83,7 +83,7 @@ impl<T: Tally> Measure for ByHops<T> {
         _is_cancelled: &dyn Fn() -> Result<(), AnalysisError>,
     ) -> Result<(), AnalysisError> {
         self.tallies[..lists.vertices() as usize].fill(T::default());
-        let sources = Sources::from(sources);
+        let sources = SourceIds::from(sources);
         self.search.run(lists, &sources, &mut Collect { tallies: &mut self.tallies });
         Ok(())
     }

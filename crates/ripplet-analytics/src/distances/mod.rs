@@ -64,7 +64,8 @@ pub(crate) fn of_graph<M: Measure>(
         let work = |workspace: &mut M, sources: Range<VertexId>| {
             workspace.measure(lists, sources, &|| go_on(observer))
         };
-        SourceBatches { make: || M::new(vertices), work, take, observer }.run(vertices)?;
+        SourceBatches { make: || M::new(vertices), work, take, group: GROUP, observer }
+            .run(vertices)?;
     });
     Ok(totals)
 }

@@ -7,8 +7,7 @@ use crate::dijkstra::{Dijkstra, UNREACHED};
 use crate::pairwise::sum_over;
 use crate::searches::{Searches, bytes_of_searches};
 use crate::sides::Sides;
-use crate::source_batches::GROUP;
-use crate::source_batches::Sources;
+use crate::source_batches::{GROUP, SourceIds};
 use ripplet_graph::storage::NeighborLists;
 use ripplet_graph::{OutOfMemory, VertexId};
 use std::ops::Range;
@@ -68,10 +67,11 @@ impl<T: Summarize> Measure for ByWeights<T> {
         is_cancelled: &dyn Fn() -> Result<(), AnalysisError>,
     ) -> Result<(), AnalysisError> {
         let ByWeights { searches, sums } = self;
-        searches.begin(lists, &Sources::from(sources.clone()));
-        sources.zip(sums).try_for_each(|(source, sum)| {
+        let group = SourceIds::from(sources);
+        searches.begin(lists, &group);
+        group.iter().enumerate().zip(sums).try_for_each(|((place, &source), sum)| {
             is_cancelled()?;
-            searches.run(lists, source);
+            searches.run(lists, source, place);
             *sum = T::of(searches.found(), lists.vertices());
             Ok(())
         })

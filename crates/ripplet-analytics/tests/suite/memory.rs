@@ -139,7 +139,7 @@ fn measure_graph(case: &str, graph: &Graph, lengths: Lengths) {
     hold(&format!("{case} betweenness"), planned, || {
         betweenness::betweenness(graph, false, lengths, &mut ()).map(drop)
     });
-    let sample = Sample { vertices: graph.vertices() / 2, seed: 1 };
+    let sample = Sample { vertices: 64, seed: 1 };
     let planned = betweenness::plan_of_sampled(graph, lengths, sample, THREADS).algorithm_host();
     hold(&format!("{case} sampled betweenness"), planned, || {
         betweenness::sampled_betweenness(graph, false, lengths, sample, &mut ()).map(drop)

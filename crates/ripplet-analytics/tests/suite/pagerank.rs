@@ -158,6 +158,17 @@ fn threads_change_no_bit_of_personalized_ranks() {
 }
 
 #[test]
+fn personalized_ranks_of_many_vertices_settle() {
+    // A path among so many vertices that the first round changes less than a millionth of a vertex each.
+    let graph = Edges::directed(2_000_000, (0..30).map(|v| (v, v + 1))).graph();
+    let jumps = Jumps::to(2_000_000, [(0, 1.0)]).unwrap();
+    let found = PageRank::default().run_to(&graph, &jumps, &mut ()).unwrap();
+    assert!(found.end.converged && found.end.change < 1e-6, "{:?}", found.end);
+    assert!(found.ranks[..31].windows(2).all(|pair| pair[0] > pair[1] && pair[1] > 0.0));
+    assert!((found.ranks[1] / found.ranks[0] - 0.85).abs() < 1e-5);
+}
+
+#[test]
 fn a_vertex_to_which_no_walk_leads_has_rank_0() {
     // Two paths; the second is not reached. Nor is the vertex that leads to the first.
     let graph = Edges::directed(6, [(0, 1), (1, 2), (4, 5)]).graph();

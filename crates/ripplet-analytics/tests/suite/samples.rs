@@ -4,11 +4,12 @@ use super::graphs::Edges;
 use super::random::any_edges;
 use super::weighted::{Oracle, weighted_edges};
 use proptest::prelude::*;
-use ripplet_analytics::betweenness::{betweenness, sampled_betweenness};
+use ripplet_analytics::betweenness::{betweenness, plan_of_sampled, sampled_betweenness};
 use ripplet_analytics::edge_betweenness::{edge_betweenness, ends, sampled_edge_betweenness};
 use ripplet_analytics::{AnalysisError, Lengths, Sample};
+use ripplet_graph::compressed::CompressedGraph;
 use ripplet_graph::{Graph, GraphView};
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 fn close(found: f64, expected: f64) -> bool {
     (found - expected).abs() <= 1e-11 * expected.abs().max(1.0)
@@ -151,6 +152,68 @@ fn threads_and_shards_change_no_bit_and_all_vertices_are_exact() {
     assert_eq!(sampled, betweenness(&small, false, hops, &mut ()).unwrap());
     let sampled = sampled_edge_betweenness(&small, false, hops, all, &mut ()).unwrap();
     assert_eq!(sampled, edge_betweenness(&small, false, hops, &mut ()).unwrap());
+}
+
+#[test]
+fn the_mean_over_all_samples_is_the_betweenness() {
+    let edges =
+        Edges::directed(7, [(0, 1), (1, 2), (2, 3), (3, 4), (4, 0), (1, 5), (5, 3), (6, 1)]);
+    let graph = edges.graph();
+    let (mut samples, mut sums) = (BTreeSet::new(), ([0.0; 7], [0.0; 8]));
+    // Seeds until each of the 35 samples of 3 has come once.
+    for seed in 0.. {
+        let sample = Sample { vertices: 3, seed };
+        if samples.len() == 35 {
+            break;
+        }
+        if samples.insert(sample.choose(7).unwrap()) {
+            let of_vertices = sampled_betweenness(&graph, false, Lengths::Hops, sample, &mut ());
+            let of_edges = sampled_edge_betweenness(&graph, false, Lengths::Hops, sample, &mut ());
+            sums.0.iter_mut().zip(of_vertices.unwrap()).for_each(|(sum, value)| *sum += value);
+            sums.1.iter_mut().zip(of_edges.unwrap()).for_each(|(sum, value)| *sum += value);
+        }
+    }
+    let of_vertices = betweenness(&graph, false, Lengths::Hops, &mut ()).unwrap();
+    assert!(of_vertices.iter().zip(sums.0).all(|(&value, sum)| close(sum / 35.0, value)));
+    let of_edges = edge_betweenness(&graph, false, Lengths::Hops, &mut ()).unwrap();
+    assert!(of_edges.iter().zip(sums.1).all(|(&value, sum)| close(sum / 35.0, value)));
+}
+
+/// Several groups of sources in every engine: small graphs by hops, and by weights graphs whose searches share rows,
+/// and larger ones.
+#[test]
+fn samples_of_several_groups_in_either_storage() {
+    for n in [100u32, 300] {
+        let chords = (0..n).map(|v| (v, (v * v + 3 * v + 1) % n));
+        let edges = Edges::undirected(n, (0..n).map(|v| (v, (v + 1) % n)).chain(chords));
+        let weights = (0..edges.pairs.len()).map(|at| 1.0 + (at * 37 % 11) as f64).collect();
+        let edges = Edges { weights: Some(weights), ..edges };
+        let (graph, sample) = (edges.graph(), Sample { vertices: 90, seed: 2 });
+        check(&Edges { weights: None, ..edges.clone() }, &graph, Lengths::Hops, sample);
+        check(&edges, &graph, Lengths::Weights, sample);
+        let compressed = CompressedGraph::of(graph.clone()).unwrap();
+        for lengths in [Lengths::Hops, Lengths::Weights] {
+            let of = |graph: GraphView<'_>| {
+                let values = sampled_betweenness(graph, false, lengths, sample, &mut ()).unwrap();
+                values.into_iter().map(f64::to_bits).collect::<Vec<_>>()
+            };
+            assert_eq!(of((&graph).into()), of((&compressed).into()));
+        }
+    }
+}
+
+#[test]
+fn few_sources_are_planned_for_few_threads() {
+    let graph = ring().graph();
+    let plan = |vertices, threads| {
+        let sample = Sample { vertices, seed: 0 };
+        let plan = plan_of_sampled(&graph, Lengths::Hops, sample, threads);
+        plan.algorithm_host() - 20 * u64::from(vertices)
+    };
+    // Of eight sources, one thread searches.
+    assert_eq!(plan(8, 64), plan(8, 1));
+    assert_eq!(plan(9, 64), plan(9, 2));
+    assert!(plan(1000, 64) > 30 * (plan(8, 1) - 8 * 5000));
 }
 
 #[test]

@@ -125,7 +125,7 @@ impl<C: Serialize> Request<'_, C> {
                 ));
             }
             if matches!(self.analysis, Analysis::SampledBetweenness { .. }) {
-                return Err(SwarmError::OneGraph.into());
+                return Err(SwarmError::SampleOfBatch.into());
             }
             self.values.storage.check_of_batch()?;
             return self.of_batch(&options, threads, console);

@@ -1,7 +1,7 @@
 //! Ranking methods: what each knows, and the scores that it assigns.
 
 use super::EvaluateError;
-use crate::baselines::{Baseline, page_rank, ranks_near};
+use crate::baselines::{Baseline, page_rank_settings, personalized_page_rank};
 use crate::detect::{self, Detection, Known, suspicion};
 use crate::evidence::{ALL, Evidence, KINDS, OF_KNOWN, View};
 use crate::model::{self, Earlier, KnownGood};
@@ -93,7 +93,8 @@ impl Context<'_> {
             Method::Seeded => self.seeded(detection),
             Method::Ties => numbers(self.ties.excess().iter().copied()),
             Method::PageRankOfTies => {
-                Ok(ranks_near(self.ties.graph(), self.known.bad, &page_rank(true))?)
+                let settings = page_rank_settings(true);
+                Ok(personalized_page_rank(self.ties.graph(), self.known.bad, &settings)?)
             }
             Method::Score => match self.evidence {
                 None => Ok(memory::zeros(graph.vertices() as usize)?),

@@ -46,8 +46,10 @@ pub use method::Method;
 pub use report::{Report, Row, Summary};
 pub use rows::write_draws;
 
+use crate::baselines::BaselineError;
 use crate::detect::{DetectError, Detection};
 use ripplet_analytics::AnalysisError;
+use ripplet_analytics::pagerank::JumpsError;
 use ripplet_graph::OutOfMemory;
 use ripplet_lp::RunError;
 use ripplet_lp::programs::{BadAttenuation, SeedError};
@@ -131,19 +133,23 @@ pub enum EvaluateError {
     /// Label propagation failed.
     #[error(transparent)]
     Run(#[from] RunError),
-    /// PageRank failed.
+    /// A baseline failed.
     #[error(transparent)]
-    PageRank(AnalysisError),
+    Baseline(BaselineError),
     /// Memory allocation failed.
     #[error(transparent)]
     OutOfMemory(#[from] OutOfMemory),
 }
 
-impl From<AnalysisError> for EvaluateError {
-    fn from(error: AnalysisError) -> EvaluateError {
+impl From<BaselineError> for EvaluateError {
+    fn from(error: BaselineError) -> EvaluateError {
         match error {
-            AnalysisError::OutOfMemory(error) => EvaluateError::OutOfMemory(error),
-            error => EvaluateError::PageRank(error),
+            BaselineError::OutOfMemory(error)
+            | BaselineError::Jumps(JumpsError::OutOfMemory(error))
+            | BaselineError::PageRank(AnalysisError::OutOfMemory(error)) => {
+                EvaluateError::OutOfMemory(error)
+            }
+            error => EvaluateError::Baseline(error),
         }
     }
 }

@@ -3,7 +3,7 @@
 use crate::detection::graph_of;
 use proptest::prelude::*;
 use ripplet_analytics::pagerank::PageRank;
-use ripplet_fraud::baselines::{Baseline, page_rank, ranks_near};
+use ripplet_fraud::baselines::{Baseline, page_rank_settings, personalized_page_rank};
 use ripplet_fraud::evaluate::{
     EvaluateError, Evaluation, Evaluator, Figure, Method, Report, write_draws,
 };
@@ -21,8 +21,10 @@ proptest! {
         weighted in any::<bool>(),
     ) {
         let bad: Vec<u32> = bad.into_iter().collect();
-        let settings = PageRank { damping: 0.5, ..page_rank(weighted) };
-        let found = ranks_near(&graph_of(12, &edges, u64::MAX), &bad, &settings).unwrap();
+        let settings = PageRank { damping: 0.5, ..page_rank_settings(weighted) };
+        let graph = graph_of(12, &edges, u64::MAX);
+        let found = personalized_page_rank(&graph, &bad, &settings).unwrap();
+        prop_assert!(personalized_page_rank(&graph, &[12], &settings).is_err());
         // p = d M p + (1 − d · what moves) e, by Gauss' elimination of I − d M − (jumps of who stands) e.
         let mut arcs = [[0.0_f64; 12]; 12];
         for &(a, b, weight) in edges.iter().filter(|edge| edge.0 != edge.1) {

@@ -179,8 +179,7 @@ impl Analysis {
         }
     }
 
-    /// Returns the memory that the CPU needs beside a graph for [`Analysis::of_graph_to`] these jumps, the jumps
-    /// included.
+    /// Returns the memory that the CPU needs beside a graph for [`Analysis::of_graph_to`], that of the jumps included.
     ///
     /// # Errors
     /// If there are jumps, and the analysis is not PageRank.
@@ -197,7 +196,7 @@ impl Analysis {
     }
 
     /// Returns the memory that the CPU needs beside these graphs on `threads` threads, including
-    /// the answer.
+    /// the answer: nothing for [`Analysis::SampledBetweenness`], which a batch refuses.
     pub fn plan_of_batch(self, graphs: BatchSlice<'_>, threads: usize) -> Plan {
         match self {
             Analysis::Paths(PathAnalysis::Closeness { measure, lengths, .. }) => {
@@ -210,7 +209,6 @@ impl Analysis {
                 let plan = edge_betweenness::plan_of_batch(graphs, lengths, threads);
                 with_ends(plan, graphs.graphs().map(BatchGraph::edges).sum())
             }
-            // It is refused.
             Analysis::SampledBetweenness { .. } => Plan::default(),
             Analysis::Components => components::plan_of_batch(graphs),
             Analysis::KCore => kcore::plan_of_batch(graphs, threads),
@@ -307,7 +305,7 @@ impl Analysis {
         }
     }
 
-    /// Returns PageRank's settings and the jumps of its walks, if they do not jump to any vertex.
+    /// Returns PageRank's settings and its jumps, if it is personalized.
     ///
     /// # Errors
     /// If there are jumps, and the analysis is not PageRank.
@@ -318,7 +316,7 @@ impl Analysis {
         match (self, jumps) {
             (_, None) => Ok(None),
             (Analysis::PageRank(ranks), Some(jumps)) => Ok(Some((ranks, jumps))),
-            (_, Some(_)) => Err(SwarmError::NoWalks),
+            (_, Some(_)) => Err(SwarmError::NotPersonalizable),
         }
     }
 
@@ -346,7 +344,7 @@ impl Analysis {
                 let values = edge_betweenness_of_batch(graphs, normalized, lengths, observer)?;
                 columns_of_edges(values, batch::Subject::Batch(graphs))?
             }
-            Analysis::SampledBetweenness { .. } => return Err(SwarmError::OneGraph),
+            Analysis::SampledBetweenness { .. } => return Err(SwarmError::SampleOfBatch),
             Analysis::Components => {
                 Answer::Components(components_of_batch(graphs, observer)?.smallest)
             }

@@ -87,12 +87,12 @@ pub enum SwarmError {
         /// The change of the ranks in the last round.
         change: f64,
     },
-    /// Only PageRank has walks that jump.
+    /// An analysis other than PageRank was personalized.
     #[error("only PageRank has walks that jump, which can be personalized")]
-    NoWalks,
-    /// A sample is of the vertices of one graph.
+    NotPersonalizable,
+    /// Betweenness by a sample was asked of a batch.
     #[error("a sample is of the vertices of one graph, and this is a batch")]
-    OneGraph,
+    SampleOfBatch,
     /// No worker was given.
     #[error("a swarm takes at least one worker")]
     NoWorker,
