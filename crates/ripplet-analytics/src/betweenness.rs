@@ -42,8 +42,8 @@
 //! | larger | 284 | 0 |
 //! | by weights | 220, and at most 64 KiB | 0 |
 //!
-//! A sample needs 20 bytes per sampled vertex more. Its groups of sources are of eight, of 64 in small graphs, and no
-//! more threads than groups work.
+//! A sample needs 20 bytes per sampled vertex more. Its groups have k / 64 sources, a multiple of eight from 8 to 64, and
+//! in small graphs 64; a group has one thread.
 //!
 //! For a batch, a thread needs this for the largest graphs, and 8 bytes per vertex more: [`plan`].
 //!

@@ -56,7 +56,7 @@ pub(crate) fn bytes_of_workspaces<T: Target>(
     let engine = Engine::of(lengths.weigh_in(graph), graph.vertices(), graph.arcs());
     // A group has one thread.
     let threads = match chosen {
-        Some(count) => threads.min(count.div_ceil(engine.group(true)) as usize),
+        Some(count) => threads.min(count.div_ceil(engine.group(chosen)) as usize),
         None => threads,
     };
     let workspace = Sizes::of_graph(engine, graph).bytes::<T>();
@@ -130,7 +130,7 @@ impl Run<'_> {
             Ok::<_, AnalysisError>(())
         };
         let count = chosen.map_or(vertices, |sources| sources.len() as u32);
-        let group = engine.group(chosen.is_some());
+        let group = engine.group(chosen.map(|_| count));
         SourceBatches { make, work, take, group, observer }.run(count)?;
         Ok(totals)
     }
@@ -215,11 +215,14 @@ impl Engine {
         }
     }
 
-    /// Returns the number of sources of a group, on which one thread works. Chosen sources may be few: then it is only as
-    /// many as are searched from at once.
-    fn group(self, are_chosen: bool) -> u32 {
-        match self {
-            Engine::Levelled | Engine::Weighted if are_chosen => EIGHT as u32,
+    /// Returns the number of sources of a group, on which one thread works, of all vertices or of this number of chosen
+    /// ones. These are 64 groups or more, so that as many threads have work, of as many sources as are searched from at once.
+    fn group(self, chosen: Option<u32>) -> u32 {
+        match (self, chosen) {
+            (Engine::Levelled | Engine::Weighted, Some(count)) => {
+                let eight = EIGHT as u32;
+                (count / GROUP / eight * eight).clamp(eight, GROUP)
+            }
             _ => GROUP,
         }
     }
