@@ -32,9 +32,9 @@ const WITH_PROPERTIES: [&str; 6] = [
 ];
 
 /// Options of Miri: rayon's threads outlive the tests, crossbeam keeps pointers as integers, and
-/// tests write files.
-const MIRI_FLAGS: &str =
-    "-Zmiri-ignore-leaks -Zmiri-permissive-provenance -Zmiri-tree-borrows -Zmiri-disable-isolation";
+/// tests write files. Miri would take minutes to name the callers of a panic, and a test has a hundred.
+const MIRI_FLAGS: &str = "-Zmiri-ignore-leaks -Zmiri-permissive-provenance -Zmiri-tree-borrows \
+    -Zmiri-disable-isolation -Zmiri-env-set=RUST_BACKTRACE=0";
 
 /// What the tests of the Python package need.
 const PYTHON: &str = "pip install networkx scipy pandas polars pyarrow pytest hypothesis";
@@ -151,9 +151,7 @@ fn miri() -> Result<(), String> {
     for (package, modules) in UNDER_MIRI {
         let mut cargo = Command::new("cargo");
         cargo.args(["+nightly", "miri", "test", "--lib", "--package", package, "--"]);
-        // Miri takes minutes to name the callers of a panic, and a test has a hundred.
-        cargo.args(modules).env("MIRIFLAGS", MIRI_FLAGS).env("RUST_BACKTRACE", "0");
-        run(cargo.env("PROPTEST_CASES", "4"))?;
+        run(cargo.args(modules).env("MIRIFLAGS", MIRI_FLAGS).env("PROPTEST_CASES", "4"))?;
     }
     Ok(())
 }

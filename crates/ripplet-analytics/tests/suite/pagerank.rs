@@ -158,14 +158,16 @@ fn threads_change_no_bit_of_personalized_ranks() {
 }
 
 #[test]
-fn personalized_ranks_of_many_vertices_settle() {
-    // A path among so many vertices that the first round changes less than a millionth of a vertex each.
-    let graph = Edges::directed(2_000_000, (0..30).map(|v| (v, v + 1))).graph();
-    let jumps = Jumps::to(2_000_000, [(0, 1.0)]).unwrap();
-    let found = PageRank::default().run_to(&graph, &jumps, &mut ()).unwrap();
-    assert!(found.end.converged && found.end.change < 1e-6, "{:?}", found.end);
+fn personalized_ranks_settle_whatever_the_number_of_vertices() {
+    // A change of less than 10⁻³ for each of 5,000 vertices would end the rounds before the path is walked.
+    let graph = Edges::directed(5000, (0..30).map(|v| (v, v + 1))).graph();
+    let jumps = Jumps::to(5000, [(0, 1.0)]).unwrap();
+    let stop = Stop::Tolerance { tolerance: 1e-3, rounds: 100 };
+    let settings = PageRank { stop, ..PageRank::default() };
+    let found = settings.run_to(&graph, &jumps, &mut ()).unwrap();
+    assert!(found.end.converged && found.end.change < 1e-3, "{:?}", found.end);
     assert!(found.ranks[..31].windows(2).all(|pair| pair[0] > pair[1] && pair[1] > 0.0));
-    assert!((found.ranks[1] / found.ranks[0] - 0.85).abs() < 1e-5);
+    assert!((found.ranks[1] / found.ranks[0] - 0.85).abs() < 1e-2);
 }
 
 #[test]
