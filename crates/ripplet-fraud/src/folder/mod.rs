@@ -456,7 +456,11 @@ fn read_packed_json<T: for<'de> Deserialize<'de>>(path: &Path) -> Result<T, Fold
     let mut text = Vec::new();
     // A small file can decompress to a huge one.
     let mut decoder = GzDecoder::new(&*bytes).take(LARGEST_STATE + 1);
-    decoder.read_to_end(&mut text).map_err(|error| damaged(error.to_string()))?;
+    decoder.read_to_end(&mut text).map_err(|source| match source.kind() {
+        // Of the machine, and not of the file.
+        io::ErrorKind::OutOfMemory => FolderError::Io { path: path.into(), source },
+        _ => damaged(source.to_string()),
+    })?;
     if text.len() as u64 > LARGEST_STATE {
         return Err(damaged(format!("it has more than {LARGEST_STATE} bytes when decompressed")));
     }
