@@ -2,8 +2,8 @@
 //!
 //! # What it returns
 //! For each vertex v, the sum of σ(s, t | v) / σ(s, t) over all pairs of other vertices s and t
-//! that have a path: σ(s, t) is the number of shortest paths from s to t, σ(s, t | v) the number of
-//! those through v. On an undirected graph each pair counts once. [`Lengths`] selects what the
+//! that have a path: σ(s, t) is the number of shortest paths from s to t, and σ(s, t | v) the number of
+//! shortest paths from s through v to t. On an undirected graph each pair counts once. [`Lengths`] selects what the
 //! length of a path is. By weights, all arcs except self-loops must have a positive length: a path
 //! could repeat an arc of length 0 without end. Self-loops and repeated arcs change nothing.
 //! Normalized values are divided by the number of pairs of other vertices: (n − 1)(n − 2), or half
@@ -90,18 +90,30 @@ pub fn betweenness<'g>(
     lengths: Lengths,
     observer: &mut dyn Observer,
 ) -> Result<Vec<f64>, AnalysisError> {
-    betweenness_in(graph.into(), normalized, lengths, observer)
+    betweenness_in(graph.into(), normalized, lengths, None, observer)
 }
 
 fn betweenness_in(
     graph: GraphView<'_>,
     normalized: bool,
     lengths: Lengths,
+    sample: Option<Sample>,
     observer: &mut dyn Observer,
 ) -> Result<Vec<f64>, AnalysisError> {
-    let mut values = brandes::of_graph::<Vertices>(graph, lengths, None, observer)?;
-    let scale = scale(graph.direction(), graph.vertices(), normalized);
+    let vertices = graph.vertices();
+    let chosen = sample.map(|sample| sample.choose(vertices)).transpose()?.flatten();
+    let mut values = brandes::of_graph::<Vertices>(graph, lengths, chosen.as_deref(), observer)?;
+    let scale = scale(graph.direction(), vertices, normalized);
+    let Some(chosen) = chosen else {
+        values.par_iter_mut().for_each(|value| *value *= scale);
+        return Ok(values);
+    };
+    let (others, count) = (f64::from(vertices) - 1.0, chosen.len() as f64);
+    let scale = scale * others / count;
     values.par_iter_mut().for_each(|value| *value *= scale);
+    // No path passes through its own source: the sum of a sampled vertex has one term less.
+    let of_sampled = count / (count - 1.0);
+    chosen.iter().for_each(|&vertex| values[vertex as usize] *= of_sampled);
     Ok(values)
 }
 
@@ -113,11 +125,7 @@ pub fn plan_of_sampled<'g>(
     threads: usize,
 ) -> Plan {
     let graph = graph.into();
-    match sample.vertices < graph.vertices() {
-        true => plan_in(graph, lengths, Some(sample.vertices), threads)
-            .with("sampled vertices", sample.bytes()),
-        false => plan_in(graph, lengths, None, threads),
-    }
+    sample.plan(graph.vertices(), |chosen| plan_in(graph, lengths, chosen, threads))
 }
 
 /// Returns an estimate of the betweenness of each vertex by the paths from a sample of the vertices, computed on rayon's
@@ -148,18 +156,7 @@ pub fn sampled_betweenness<'g>(
     sample: Sample,
     observer: &mut dyn Observer,
 ) -> Result<Vec<f64>, AnalysisError> {
-    let graph = graph.into();
-    let Some(chosen) = sample.choose(graph.vertices())? else {
-        return betweenness_in(graph, normalized, lengths, observer);
-    };
-    let mut values = brandes::of_graph::<Vertices>(graph, lengths, Some(&chosen), observer)?;
-    let (others, count) = (f64::from(graph.vertices()) - 1.0, chosen.len() as f64);
-    let scale = scale(graph.direction(), graph.vertices(), normalized) * others / count;
-    values.par_iter_mut().for_each(|value| *value *= scale);
-    // No path passes through its own source: the sum of a sampled vertex has one term less.
-    let of_sampled = count / (count - 1.0);
-    chosen.iter().for_each(|&vertex| values[vertex as usize] *= of_sampled);
-    Ok(values)
+    betweenness_in(graph.into(), normalized, lengths, Some(sample), observer)
 }
 
 /// Returns the memory that [`betweenness_of_batch`] needs beside these graphs on `threads` threads.

@@ -110,17 +110,25 @@ pub fn edge_betweenness<'g>(
     lengths: Lengths,
     observer: &mut dyn Observer,
 ) -> Result<Vec<f64>, AnalysisError> {
-    edge_betweenness_in(graph.into(), normalized, lengths, observer)
+    edge_betweenness_in(graph.into(), normalized, lengths, None, observer)
 }
 
 fn edge_betweenness_in(
     graph: GraphView<'_>,
     normalized: bool,
     lengths: Lengths,
+    sample: Option<Sample>,
     observer: &mut dyn Observer,
 ) -> Result<Vec<f64>, AnalysisError> {
-    let sums = brandes::of_graph::<Arcs>(graph, lengths, None, observer)?;
-    Ok(finished(graph, &sums, Listed::In, normalized)?)
+    let vertices = graph.vertices();
+    let chosen = sample.map(|sample| sample.choose(vertices)).transpose()?.flatten();
+    let sums = brandes::of_graph::<Arcs>(graph, lengths, chosen.as_deref(), observer)?;
+    let mut values = finished(graph, &sums, Listed::In, normalized)?;
+    if let Some(chosen) = chosen {
+        let factor = f64::from(vertices) / chosen.len() as f64;
+        values.par_iter_mut().for_each(|value| *value *= factor);
+    }
+    Ok(values)
 }
 
 /// Returns the memory that [`sampled_edge_betweenness`] needs on `threads` threads beside the graph.
@@ -131,11 +139,7 @@ pub fn plan_of_sampled<'g>(
     threads: usize,
 ) -> Plan {
     let graph = graph.into();
-    match sample.vertices < graph.vertices() {
-        true => plan_in(graph, lengths, Some(sample.vertices), threads)
-            .with("sampled vertices", sample.bytes()),
-        false => plan_in(graph, lengths, None, threads),
-    }
+    sample.plan(graph.vertices(), |chosen| plan_in(graph, lengths, chosen, threads))
 }
 
 /// Returns an estimate of the betweenness of each edge by the paths from a sample of k of the n vertices, computed on
@@ -170,15 +174,7 @@ pub fn sampled_edge_betweenness<'g>(
     sample: Sample,
     observer: &mut dyn Observer,
 ) -> Result<Vec<f64>, AnalysisError> {
-    let graph = graph.into();
-    let Some(chosen) = sample.choose(graph.vertices())? else {
-        return edge_betweenness_in(graph, normalized, lengths, observer);
-    };
-    let sums = brandes::of_graph::<Arcs>(graph, lengths, Some(&chosen), observer)?;
-    let mut values = finished(graph, &sums, Listed::In, normalized)?;
-    let factor = f64::from(graph.vertices()) / chosen.len() as f64;
-    values.par_iter_mut().for_each(|value| *value *= factor);
-    Ok(values)
+    edge_betweenness_in(graph.into(), normalized, lengths, Some(sample), observer)
 }
 
 /// A value for each edge of the graphs of a batch.

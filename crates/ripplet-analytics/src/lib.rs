@@ -17,8 +17,8 @@
 //! Each algorithm is a module. The head of the module describes its result, memory, determinism and
 //! references. All run on rayon's current pool; this crate reads, writes and prints nothing.
 //!
-//! A graph is given as a [`GraphView`](ripplet_graph::GraphView): plain or compressed. Results have
-//! the same bits on either storage, and compressed graphs are not decoded as a whole.
+//! A graph is given as a [`GraphView`](ripplet_graph::GraphView): plain or compressed. Both
+//! give equal bits, and compressed graphs are not decoded as a whole.
 //!
 //! ```
 //! use ripplet_analytics::lcc::{Definition, Lcc};

@@ -29,7 +29,7 @@
 //! direction.
 //!
 //! # Memory
-//! Beside the graph 24 bytes per vertex, personalized 32: [`PageRank::plan`], [`PageRank::plan_to`]. For a batch 8 bytes per vertex, and 16
+//! Beside the graph 24 bytes per vertex, personalized 32: [`PageRank::plan`], [`PageRank::plan_personalized`]. For a batch 8 bytes per vertex, and 16
 //! bytes per thread and vertex of the largest graph.
 //!
 //! # Determinism
@@ -136,7 +136,7 @@ impl Jumps {
     /// let ids = VertexIds::Consecutive { first: 0, count: 3 };
     /// let graph = GraphBuilder::new().build(EdgeTable::new(ids, vec![0, 1], vec![1, 2])?)?;
     /// let jumps = Jumps::to(3, [(0, 1.0)])?;
-    /// let ranks = PageRank::default().run_to(&graph, &jumps, &mut ())?.ranks;
+    /// let ranks = PageRank::default().run_personalized(&graph, &jumps, &mut ())?.ranks;
     /// assert!(ranks[0] > ranks[2]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -221,8 +221,8 @@ impl PageRank {
         self.run_in(graph.into(), None, observer)
     }
 
-    /// Returns the memory that [`PageRank::run_to`] needs beside the graph, that of the jumps included.
-    pub fn plan_to<'g>(&self, graph: impl Into<GraphView<'g>>) -> Plan {
+    /// Returns the memory that [`PageRank::run_personalized`] needs beside the graph, that of the jumps included.
+    pub fn plan_personalized<'g>(&self, graph: impl Into<GraphView<'g>>) -> Plan {
         let graph = graph.into();
         self.plan(graph).with("jumps", 8 * u64::from(graph.vertices()))
     }
@@ -231,7 +231,7 @@ impl PageRank {
     ///
     /// # Errors
     /// See [`PageRank::run`]; also if the jumps are of a graph with another number of vertices.
-    pub fn run_to<'g>(
+    pub fn run_personalized<'g>(
         &self,
         graph: impl Into<GraphView<'g>>,
         jumps: &Jumps,

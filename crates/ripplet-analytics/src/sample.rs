@@ -1,6 +1,6 @@
 //! Random samples of vertices, from which shortest paths are searched instead of from all.
 
-use crate::{AnalysisError, InvalidSetting};
+use crate::{AnalysisError, InvalidSetting, Plan};
 use ripplet_graph::{VertexId, memory, splitmix};
 use std::collections::BinaryHeap;
 
@@ -61,9 +61,12 @@ impl Sample {
         Ok(Some(chosen))
     }
 
-    /// Returns the bytes of a choice of some of the vertices.
-    pub(crate) fn bytes(self) -> u64 {
-        20 * u64::from(self.vertices)
+    /// Returns the plan of a run from this sample of `vertices` vertices, given that from a number of them, or from all.
+    pub(crate) fn plan(self, vertices: u32, plan_from: impl FnOnce(Option<u32>) -> Plan) -> Plan {
+        if self.vertices >= vertices {
+            return plan_from(None);
+        }
+        plan_from(Some(self.vertices)).with("sampled vertices", 20 * u64::from(self.vertices))
     }
 }
 

@@ -78,7 +78,7 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> 
     let analysis = Analysis::PageRank(PageRank { damping, stop, weighted: by_weights });
     let personalized = personalize.is_some();
     let choices = Choices { damping, iterations, tolerance, by_weights, personalized };
-    asked.ask_near(personalize.as_deref(), Weights::Strengths, analysis, choices, console)
+    asked.ask_personalized(personalize.as_deref(), Weights::Strengths, analysis, choices, console)
 }
 
 /// The parser of a share.

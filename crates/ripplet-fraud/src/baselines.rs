@@ -170,7 +170,7 @@ pub fn personalized_page_rank(
     settings: &PageRank,
 ) -> Result<Vec<f64>, BaselineError> {
     match Jumps::to(graph.vertices(), bad.iter().map(|&v| (v, 1.0))) {
-        Ok(jumps) => Ok(settings.run_to(graph, &jumps, &mut ())?.ranks),
+        Ok(jumps) => Ok(settings.run_personalized(graph, &jumps, &mut ())?.ranks),
         Err(JumpsError::Nowhere) => Ok(memory::zeros(graph.vertices() as usize)?),
         Err(error) => Err(error.into()),
     }

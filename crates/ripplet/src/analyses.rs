@@ -274,7 +274,7 @@ impl<'g> AnalysisRun<'g> {
     /// If the device cannot be opened, memory for a plain copy of compressed lists is refused, or an analysis other than
     /// PageRank is personalized.
     pub fn plan(&self, threads: usize) -> Result<(Plan, String), AnalyseError> {
-        self.analysis.walks(self.jumps.as_ref())?;
+        self.analysis.personalized(self.jumps.as_ref())?;
         if let Ok(mut workers) = self.device.open_workers(self.analysis, 1, self.memory)? {
             if workers.len() > 1 {
                 return Err(AnalyseError::SeveralGpus);
@@ -285,7 +285,7 @@ impl<'g> AnalysisRun<'g> {
                 return Ok((plan, gpu.name()));
             }
         }
-        let plan = self.analysis.plan_to(self.graph, self.jumps.as_ref(), threads)?;
+        let plan = self.analysis.plan_personalized(self.graph, self.jumps.as_ref(), threads)?;
         Ok((plan_on_cpu(self.graph, plan), "cpu".into()))
     }
 
@@ -307,7 +307,7 @@ impl<'g> AnalysisRun<'g> {
     /// See [`AnalysisRun::run`]; also if the observer cancels.
     pub fn run_with(&self, observer: &mut dyn Observer) -> Result<Analysed<'g>, AnalyseError> {
         // Before a GPU is asked, which knows no jumps.
-        self.analysis.walks(self.jumps.as_ref())?;
+        self.analysis.personalized(self.jumps.as_ref())?;
         let mut fallback = None;
         match self.device.open_workers(self.analysis, 1, self.memory)? {
             Err(reason) => fallback = Some(reason),
@@ -332,7 +332,7 @@ impl<'g> AnalysisRun<'g> {
         }
         let mut values = Collected::default();
         let take = |part: Part<'_>, columns: &[ColumnData<'_>]| values.add(&part, columns);
-        self.analysis.of_graph_to(self.graph, self.jumps.as_ref(), observer, take)?;
+        self.analysis.of_graph_personalized(self.graph, self.jumps.as_ref(), observer, take)?;
         Ok(self.analysed(values, "cpu".into(), fallback))
     }
 

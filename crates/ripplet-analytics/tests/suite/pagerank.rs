@@ -70,7 +70,7 @@ fn check(edges: &Edges, keep: bool, weighted: bool, damping: f64) {
         if vertices > 0 {
             let halves = (0..vertices).flat_map(|v| [(v, weight(v) / 2.0); 2]);
             let to = Jumps::to(vertices, halves).unwrap();
-            near(&settings.run_to(&graph, &to, &mut ()).unwrap().ranks, &jumps);
+            near(&settings.run_personalized(&graph, &to, &mut ()).unwrap().ranks, &jumps);
         }
     }
 }
@@ -141,9 +141,11 @@ fn jumps_that_no_walk_can_have() {
         assert!(matches!(to(&[(0, 1.0), (1, weight)]), Err(JumpsError::Weight { vertex: 1, .. })));
     }
     let graph = Edges::undirected(4, [(0, 1)]).graph();
-    let error = PageRank::default().run_to(&graph, &to(&[(0, 2.0)]).unwrap(), &mut ()).unwrap_err();
+    let error = PageRank::default()
+        .run_personalized(&graph, &to(&[(0, 2.0)]).unwrap(), &mut ())
+        .unwrap_err();
     assert!(matches!(error, AnalysisError::Setting(_)), "{error}");
-    assert_eq!(PageRank::default().plan_to(&graph).algorithm_host(), 4 * 32 + 8);
+    assert_eq!(PageRank::default().plan_personalized(&graph).algorithm_host(), 4 * 32 + 8);
 }
 
 #[test]
@@ -152,7 +154,8 @@ fn threads_change_no_bit_of_personalized_ranks() {
     let jumps = Jumps::to(9000, [(5, 1.0), (8000, 2.5)]).unwrap();
     let run = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| PageRank::default().run_to(&edges.graph(), &jumps, &mut ())).unwrap()
+        pool.install(|| PageRank::default().run_personalized(&edges.graph(), &jumps, &mut ()))
+            .unwrap()
     };
     assert!(run(1) == run(3));
 }
@@ -164,7 +167,7 @@ fn personalized_ranks_settle_whatever_the_number_of_vertices() {
     let jumps = Jumps::to(5000, [(0, 1.0)]).unwrap();
     let stop = Stop::Tolerance { tolerance: 1e-3, rounds: 100 };
     let settings = PageRank { stop, ..PageRank::default() };
-    let found = settings.run_to(&graph, &jumps, &mut ()).unwrap();
+    let found = settings.run_personalized(&graph, &jumps, &mut ()).unwrap();
     assert!(found.end.converged && found.end.change < 1e-3, "{:?}", found.end);
     assert!(found.ranks[..31].windows(2).all(|pair| pair[0] > pair[1] && pair[1] > 0.0));
     assert!((found.ranks[1] / found.ranks[0] - 0.85).abs() < 1e-2);
@@ -175,7 +178,7 @@ fn a_vertex_to_which_no_walk_leads_has_rank_0() {
     // Two paths; the second is not reached. Nor is the vertex that leads to the first.
     let graph = Edges::directed(6, [(0, 1), (1, 2), (4, 5)]).graph();
     let jumps = Jumps::to(6, [(1, 1.0)]).unwrap();
-    let ranks = PageRank::default().run_to(&graph, &jumps, &mut ()).unwrap().ranks;
+    let ranks = PageRank::default().run_personalized(&graph, &jumps, &mut ()).unwrap().ranks;
     assert!(ranks[1] > 0.0 && ranks[2] > 0.0);
     assert_eq!([ranks[0], ranks[3], ranks[4], ranks[5]], [0.0; 4]);
 }

@@ -60,7 +60,7 @@ impl<C: Serialize> Request<'_, C> {
         let jumps = memory::within(limit, "reading the vertices to jump to", OF_A_LIST, || {
             self.jumps(graph, console)
         })?;
-        let plan = self.analysis.plan_to(graph, jumps.as_ref(), threads)?;
+        let plan = self.analysis.plan_personalized(graph, jumps.as_ref(), threads)?;
         let plan = plan_on_cpu(graph, plan);
         let choices = self.choices(graph.into(), "cpu".into(), threads);
         if self.values.is_estimate(graph, &choices, &choices.device, &plan)? {
@@ -69,7 +69,9 @@ impl<C: Serialize> Request<'_, C> {
         self.announce(graph, console);
         let start = Instant::now();
         let watch = &mut console.watch();
-        let answer = |take: Take<'_>| self.analysis.of_graph_to(graph, jumps.as_ref(), watch, take);
+        let answer = |take: Take<'_>| {
+            self.analysis.of_graph_personalized(graph, jumps.as_ref(), watch, take)
+        };
         let (figures, write) = self.write(&Cell::new(false), console, answer)?;
         let compute = start.elapsed().as_secs_f64() - write;
         let (read, build) = (loaded.read, loaded.build);

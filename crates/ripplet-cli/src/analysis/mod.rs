@@ -41,11 +41,11 @@ impl AskedArguments {
         choices: C,
         console: &Console,
     ) -> Result<Ending, Failure> {
-        self.ask_near(None, weights, analysis, choices, console)
+        self.ask_personalized(None, weights, analysis, choices, console)
     }
 
     /// Runs the analysis, as [`AskedArguments::ask`], by walks that jump to the vertices in a file.
-    pub fn ask_near<C: Serialize>(
+    pub fn ask_personalized<C: Serialize>(
         &self,
         personalize: Option<&Path>,
         weights: Weights,

@@ -179,18 +179,18 @@ impl Analysis {
         }
     }
 
-    /// Returns the memory that the CPU needs beside a graph for [`Analysis::of_graph_to`], that of the jumps included.
+    /// Returns the memory that the CPU needs beside a graph for [`Analysis::of_graph_personalized`], that of the jumps included.
     ///
     /// # Errors
     /// If there are jumps, and the analysis is not PageRank.
-    pub fn plan_to<'g>(
+    pub fn plan_personalized<'g>(
         self,
         graph: impl Into<GraphView<'g>>,
         jumps: Option<&Jumps>,
         threads: usize,
     ) -> Result<Plan, SwarmError> {
-        Ok(match self.walks(jumps)? {
-            Some((ranks, _)) => ranks.plan_to(graph),
+        Ok(match self.personalized(jumps)? {
+            Some((ranks, _)) => ranks.plan_personalized(graph),
             None => self.plan(graph, threads),
         })
     }
@@ -289,7 +289,7 @@ impl Analysis {
     ///
     /// # Errors
     /// See there; also if there are jumps, and the analysis is not PageRank.
-    pub fn of_graph_to<'g>(
+    pub fn of_graph_personalized<'g>(
         self,
         graph: impl Into<GraphView<'g>>,
         jumps: Option<&Jumps>,
@@ -297,9 +297,9 @@ impl Analysis {
         take: impl FnMut(Part<'_>, &[ColumnData<'_>]) -> Result<(), SwarmError>,
     ) -> Result<(), SwarmError> {
         let graph = graph.into();
-        match self.walks(jumps)? {
+        match self.personalized(jumps)? {
             Some((ranks, jumps)) => {
-                pass(ranked(ranks.run_to(graph, jumps, observer)?)?, graph, take)
+                pass(ranked(ranks.run_personalized(graph, jumps, observer)?)?, graph, take)
             }
             None => self.of_graph(graph, observer, take),
         }
@@ -309,7 +309,7 @@ impl Analysis {
     ///
     /// # Errors
     /// If there are jumps, and the analysis is not PageRank.
-    pub(crate) fn walks(
+    pub(crate) fn personalized(
         self,
         jumps: Option<&Jumps>,
     ) -> Result<Option<(PageRank, &Jumps)>, SwarmError> {
