@@ -17,6 +17,8 @@
 #else
 #define RIPPLET_COLLECTIVE __attribute__((visibility("hidden")))
 #endif
+// Called in every collective; kernels are compiled without inlining.
+#define RIPPLET_INLINE inline __attribute__((always_inline))
 #define RIPPLET_HIDDEN __attribute__((visibility("hidden")))
 
 namespace ripplet_emulator {
@@ -79,19 +81,19 @@ inline void grid_barrier(RIPPLET_SITE) {
 }
 
 // A value as bits, and back.
-template <class T> inline unsigned long long bits_of(T value) {
+template <class T> RIPPLET_INLINE unsigned long long bits_of(T value) {
     unsigned long long bits = 0;
     __builtin_memcpy(&bits, &value, sizeof value);
     return bits;
 }
-template <class T> inline T of_bits(unsigned long long bits) {
+template <class T> RIPPLET_INLINE T of_bits(unsigned long long bits) {
     T value;
     __builtin_memcpy(&value, &bits, sizeof value);
     return value;
 }
 
 // A shuffle's second operand and the width of its groups, in one word.
-inline unsigned shuffle_parameter(unsigned operand, int width, const char* file, int line) {
+RIPPLET_INLINE unsigned shuffle_parameter(unsigned operand, int width, const char* file, int line) {
     if (width <= 0 || width > 32 || (width & (width - 1)) != 0)
         ripplet_trap("a shuffle's width is not 1, 2, 4, 8, 16 or 32", file, line);
     return (operand & 31u) | (unsigned)width << 8;

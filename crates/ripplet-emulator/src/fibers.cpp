@@ -111,49 +111,68 @@ constexpr u64 MAX_YIELDS = 20000000, YIELDS_OF_ATOMICS = 1000;
 // Atomics after which another thread runs, in ascending order; and the most of them in a shuffled order.
 constexpr unsigned MAX_ATOMICS = 1 << 16, SHUFFLED_ATOMICS = 48;
 
-#if RIPPLET_SWITCH
-typedef void* Context;
-#else
+#if !RIPPLET_SWITCH
 typedef ucontext_t Context;
+#elif defined(__x86_64__)
+struct Context {
+    void *stack, *frame, *place;
+};
+#else
+typedef void* Context;
 #endif
 
-struct Fiber {
+struct Warp;
+
+// A thread. What a collective needs of it is in one cache line.
+struct alignas(64) Fiber {
     Context context;
+    char* top;  // where its stack begins, at the highest address
+    Warp* warp;
     u64 value, result;
     unsigned parameter;
-    unsigned thread, block;
-    unsigned slot;  // index of its block, among the resident ones
-    char* top;      // where its stack begins, at the highest address
+    unsigned short thread;
+    unsigned char lane;
 };
 
-// The calls through which a fiber reached a collective: the frame of `ripplet_collective`, and its distance from the
-// stack's beginning. Of a fiber that waits there, frames stay as they are.
+// The calls through which a fiber reached a collective: the return addresses on its stack, innermost first, each at a
+// distance from the frame of `ripplet_collective`, and that frame's distance from the stack's beginning. Of more than
+// `CALLS` calls, the innermost.
 struct Path {
-    void** frame;
+    static constexpr unsigned CALLS = 32;
     size_t depth;
+    unsigned calls;
+    struct {
+        ptrdiff_t at;
+        void* address;
+    } call[CALLS];
 };
 
-// A collective that waits for its participants.
+// A collective that waits for its participants: their number, and the call that the first of them is at.
 struct Arrivals {
     unsigned count;
     Call call;
-    Path path;
-    Place first;
+    int line;
+    const char* file;
+    const Fiber* first;
 };
 
 struct Warp {
+    Fiber* lanes;
     unsigned runnable;  // runnable lanes, a bit each
+    unsigned block, slot;  // its block's number, and its index among the resident ones
     Arrivals arrivals;
+    Path path;
 };
 
 struct Block {
-    Arrivals arrivals;
     unsigned votes;
+    Arrivals arrivals;
+    Path path;
 };
 
 const Launch* launch;
 Fault* fault;
-bool failed;
+bool failed, is_ordered;
 
 Fiber* fibers;
 Warp* warps;
@@ -163,6 +182,8 @@ unsigned alive, warps_of_block, warps_alive;
 Arrivals grid;
 
 Context main_context;
+// Distance of the frame of `fiber_main` from the stack's beginning.
+size_t root_depth;
 char* stacks;
 size_t page;
 unsigned capacity;
@@ -182,12 +203,13 @@ u64 random_bits() {
 unsigned random_below(unsigned bound) { return (unsigned)(random_bits() * bound >> 32); }
 
 void reset_atomics() {
-    ripplet_atomics_left = launch->order == 0 ? MAX_ATOMICS : 1 + random_below(SHUFFLED_ATOMICS);
+    ripplet_atomics_left = is_ordered ? MAX_ATOMICS : 1 + random_below(SHUFFLED_ATOMICS);
 }
 
 // --- Switching ---
 
 void fiber_main() {
+    root_depth = (size_t)(current->top - (char*)__builtin_frame_address(0));
     launch->kernel(launch->argument);
     ripplet_collective(RETURN, ALL_LANES, 0, 0, "", 0);
     __builtin_unreachable();
@@ -195,36 +217,38 @@ void fiber_main() {
 
 #if RIPPLET_SWITCH
 
+// A context begins in `fiber_main`, on a stack that ends at `top`. Its frame pointer is 0.
+#if defined(__x86_64__)
+
+void begin_at(Context* context, char*, char* top) {
+    // As after a call: the stack is aligned to 16 bytes before the return address.
+    *context = Context{top - sizeof(void*), nullptr, (void*)fiber_main};
+}
+
+// Inline, so that only registers that are in use are saved, once; the jump is to one of few places, which a processor
+// predicts.
+__attribute__((always_inline)) inline void switch_contexts(Context* from, const Context* to) {
+    asm volatile(
+        "movq %%rsp, (%0)\n\t"
+        "movq %%rbp, 8(%0)\n\t"
+        "leaq 1f(%%rip), %%rax\n\t"
+        "movq %%rax, 16(%0)\n\t"
+        "movq (%1), %%rsp\n\t"
+        "movq 8(%1), %%rbp\n\t"
+        "jmpq *16(%1)\n"
+        "1:"
+        : "+D"(from), "+S"(to)
+        :
+        : "rax", "rbx", "rcx", "rdx", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "xmm0", "xmm1", "xmm2",
+          "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15",
+          "cc", "memory");
+}
+
+#else
+
 // Saves the registers that a call preserves, and the stack pointer in *from; continues where `to` was saved.
 extern "C" RIPPLET_HIDDEN void ripplet_switch(void** from, void* to);
 
-#if defined(__x86_64__)
-asm(R"(
-.text
-.p2align 4
-.globl ripplet_switch
-.hidden ripplet_switch
-.type ripplet_switch, @function
-ripplet_switch:
-    pushq %rbp
-    pushq %rbx
-    pushq %r12
-    pushq %r13
-    pushq %r14
-    pushq %r15
-    movq %rsp, (%rdi)
-    movq %rsi, %rsp
-    popq %r15
-    popq %r14
-    popq %r13
-    popq %r12
-    popq %rbx
-    popq %rbp
-    ret
-.size ripplet_switch, .-ripplet_switch
-)");
-constexpr unsigned SAVED = 8, ENTRY = 6;  // words; the return address comes after six registers
-#else
 asm(R"(
 .text
 .p2align 4
@@ -261,10 +285,7 @@ ripplet_switch:
 .size ripplet_switch, .-ripplet_switch
 )");
 constexpr unsigned SAVED = 20, ENTRY = 11;
-#endif
 
-// Creates a context that begins in `fiber_main`, on a stack that ends at `top`. Its frame pointer is 0, where
-// `call_path` stops.
 void begin_at(Context* context, char*, char* top) {
     void** words = (void**)top - SAVED;
     memset(words, 0, SAVED * sizeof(void*));
@@ -272,25 +293,28 @@ void begin_at(Context* context, char*, char* top) {
     *context = words;
 }
 
-void switch_contexts(Context* from, Context* to) { ripplet_switch(from, *to); }
+void switch_contexts(Context* from, const Context* to) { ripplet_switch(from, *to); }
 
-__attribute__((always_inline)) inline Path call_path(const Fiber& fiber) {
-    char* const frame = (char*)__builtin_frame_address(0);
-    return Path{(void**)frame, (size_t)(fiber.top - frame)};
+#endif
+
+// Notes the calls on the stack of a fiber from this frame on, up to the kernel, which `fiber_main` calls.
+void note_path(const Fiber& fiber, void** frame, Path* path) {
+    void** const root = (void**)(fiber.top - root_depth);
+    path->depth = (size_t)(fiber.top - (char*)frame);
+    path->calls = 0;
+    for (void** at = frame; at[0] != root && path->calls < Path::CALLS; at = (void**)at[0])
+        path->call[path->calls++] = {at + 1 - frame, at[1]};
 }
 
-// Whether both were reached through the same calls: equal return addresses in all frames. It does not depend on
-// inlining.
+// Whether a fiber reached this frame through the same calls. It does not depend on inlining.
 //
-// Only the frames of `a` are followed. Those of `b` are expected at the same distances from its stack's beginning. That
-// is exact: a frame's size depends on the function alone, as kernels have neither `alloca` nor arrays of variable
-// length. Innermost first, equal callers have frames of equal size, so the next return addresses stand at equal
-// distances. The loads from the stack of `b`, which is in no near cache, do not wait for one another.
-bool same_path(const Path& a, const Path& b) {
-    if (a.depth != b.depth) return false;
-    const ptrdiff_t apart = b.frame - a.frame;
-    for (void** frame = a.frame; frame != nullptr; frame = (void**)frame[0])
-        if (frame[1] != frame[apart + 1]) return false;
+// Return addresses are expected at the same distances. That is exact: a frame's size depends on the function alone, as
+// kernels have neither `alloca` nor arrays of variable length. Innermost first, equal callers have frames of equal size,
+// so the next return addresses stand at equal distances. The loads do not wait for one another.
+__attribute__((always_inline)) inline bool has_path(const Fiber& fiber, void* const* frame, const Path& path) {
+    if ((size_t)(fiber.top - (const char*)frame) != path.depth) return false;
+    for (unsigned i = 0; i < path.calls; ++i)
+        if (frame[path.call[i].at] != path.call[i].address) return false;
     return true;
 }
 
@@ -304,40 +328,41 @@ void begin_at(Context* context, char* base, char* top) {
     makecontext(context, fiber_main, 0);
 }
 
-void switch_contexts(Context* from, Context* to) { swapcontext(from, to); }
+void switch_contexts(Context* from, const Context* to) { swapcontext(from, to); }
 
-Path call_path(const Fiber&) { return Path{}; }
+void note_path(const Fiber&, void**, Path*) {}
 
-bool same_path(const Path&, const Path&) { return true; }
+bool has_path(const Fiber&, void* const*, const Path&) { return true; }
 
 #endif
 
-void run(Fiber* from, Fiber* to) {
+// Continues `to`, or the launch if it is null.
+__attribute__((always_inline)) inline void run(Fiber* from, Fiber* to) {
     current = to;
-    if (to == nullptr) {
-        switch_contexts(&from->context, &main_context);
-        return;
+    const Context* context = &main_context;
+    if (to != nullptr) {
+        ripplet_thread_index.x = to->thread;
+        ripplet_block_index.x = to->warp->block;
+        context = &to->context;
     }
-    ripplet_thread_index.x = to->thread;
-    ripplet_block_index.x = to->block;
-    switch_contexts(from == nullptr ? &main_context : &from->context, &to->context);
+    switch_contexts(from == nullptr ? &main_context : &from->context, context);
 }
 
 // --- Failing ---
 
 Place place_of(const Fiber& fiber, const char* call, const char* file, int line) {
-    return Place{call, file, (unsigned)line, fiber.block, fiber.thread};
+    return Place{call, file, (unsigned)line, fiber.warp->block, fiber.thread};
 }
 
 // Ends the launch: no fiber runs again.
-[[noreturn]] void fail(const Fault& found) {
+[[noreturn]] __attribute__((noinline, cold)) void fail(const Fault& found) {
     *fault = found;
     failed = true;
     run(current, nullptr);
     __builtin_unreachable();
 }
 
-[[noreturn]] void fail(Kind kind, const char* what, const char* file = "", int line = 0,
+[[noreturn]] __attribute__((noinline, cold)) void fail(Kind kind, const char* what, const char* file = "", int line = 0,
                        u64 address = 0) {
     const Place here = place_of(*current, "", file, line);
     fail(Fault{kind, here, here, what, address});
@@ -345,41 +370,51 @@ Place place_of(const Fiber& fiber, const char* call, const char* file, int line)
 
 // --- Scheduling ---
 
-// The next runnable fiber: upwards from a lane of a warp and around, or at random. Null if none is runnable.
-Fiber* next_runnable(unsigned warp, unsigned lanes_above) {
-    unsigned lanes;
-    if (launch->order == 0) {
-        lanes = warps[warp].runnable & lanes_above;
-        if (lanes != 0) return fibers + warp * LANES + (unsigned)__builtin_ctz(lanes);
-    } else {
+// The next runnable fiber: in the next warps in order and around, or at random. Null if none is runnable.
+__attribute__((noinline)) Fiber* next_runnable(const Warp* of) {
+    unsigned warp = (unsigned)(of - warps), lanes;
+    if (!is_ordered) {
         const u64 lot = random_bits();
-        if ((lot & 3) == 0) warp = random_below(warps_alive);
+        if ((lot & 7) == 0) warp = random_below(warps_alive);
         lanes = warps[warp].runnable;
         if (lanes != 0) {
             const unsigned by = lot >> 8 & 31;
             const unsigned rotated = lanes >> by | lanes << ((32 - by) & 31);
-            return fibers + warp * LANES + (((unsigned)__builtin_ctz(rotated) + by) & 31);
+            return warps[warp].lanes + (((unsigned)__builtin_ctz(rotated) + by) & 31);
         }
     }
     for (unsigned i = 0; i < warps_alive; ++i) {
         if (++warp == warps_alive) warp = 0;
         lanes = warps[warp].runnable;
-        if (lanes != 0) return fibers + warp * LANES + (unsigned)__builtin_ctz(lanes);
+        if (lanes != 0) return warps[warp].lanes + (unsigned)__builtin_ctz(lanes);
     }
     return nullptr;
 }
 
+// The first runnable fiber of a warp from a lane on, which may be `LANES`; or else one by `next_runnable`.
+__attribute__((always_inline)) inline Fiber* next_from(const Warp& warp, unsigned lane) {
+    const unsigned from = warp.runnable & (unsigned)(~0ull << lane);
+    if (is_ordered && from != 0) return warp.lanes + (unsigned)__builtin_ctz(from);
+    return next_runnable(&warp);
+}
+
+// The next runnable fiber after this one: most often the next lane. That is a branch, so that a processor need not know
+// which lanes are runnable to go on there.
+__attribute__((always_inline)) inline Fiber* next_after(Fiber& fiber) {
+    const Warp& warp = *fiber.warp;
+    const unsigned next = fiber.lane + 1;
+    if (is_ordered && next < LANES && (warp.runnable >> next & 1)) return &fiber + 1;
+    return next_from(warp, next);
+}
+
 // --- Collectives ---
 
-inline void add_to(Arrivals& arrivals, Kind diverged, Call call, const Path& path, const Place& here) {
-    if (arrivals.count++ == 0) {
-        arrivals.call = call;
-        arrivals.path = path;
-        arrivals.first = here;
-    } else if (arrivals.call != call || arrivals.first.line != here.line ||
-               !same_path(arrivals.path, path)) {
-        fail(Fault{diverged, here, arrivals.first, "", 0});
-    }
+Place first_of(const Arrivals& arrivals) {
+    return place_of(*arrivals.first, NAMES[arrivals.call], arrivals.file, arrivals.line);
+}
+
+[[noreturn]] __attribute__((noinline, cold)) void diverged(Kind kind, const Place& here, const Arrivals& arrivals) {
+    fail(Fault{kind, here, first_of(arrivals), "", 0});
 }
 
 // The lane from which a shuffle's result comes, as PTX defines `shfl.sync`.
@@ -441,13 +476,14 @@ void finish_warp(Call call, Fiber* lanes) {
 }
 
 void release_block(unsigned slot) {
-    blocks[slot] = Block{};
+    blocks[slot].votes = 0;
+    blocks[slot].arrivals = Arrivals{};
     for (unsigned i = 0; i < warps_of_block; ++i)
         warps[slot * warps_of_block + i].runnable = ALL_LANES;
 }
 
 // Computes the results of a block's collective, when all threads have arrived.
-void finish_block(unsigned slot, Call call, const Place& here) {
+void finish_block(unsigned slot, Call call, const Fiber* first) {
     const unsigned threads = launch->threads, votes = blocks[slot].votes;
     u64 result = 0;
     switch (call) {
@@ -455,7 +491,10 @@ void finish_block(unsigned slot, Call call, const Place& here) {
         case GRID_BARRIER:
             // Blocks may reach a grid barrier at different calls: all of them wait for one another.
             if (!launch->cooperative) return;
-            add_to(grid, DIVERGED_GRID, call, Path{}, Place{here.call, "", 0, here.block, here.thread});
+            if (grid.count++ == 0)
+                grid = Arrivals{1, call, 0, "", first};
+            else if (grid.call != call)
+                diverged(DIVERGED_GRID, place_of(*first, NAMES[call], "", 0), grid);
             if (call == GRID_BARRIER && grid.count == alive) {
                 grid = Arrivals{};
                 for (unsigned i = 0; i < alive; ++i) release_block(i);
@@ -470,6 +509,37 @@ void finish_block(unsigned slot, Call call, const Place& here) {
     for (unsigned i = 0; i < threads; ++i) fibers[slot * threads + i].result = result;
 }
 
+[[noreturn]] __attribute__((noinline, cold)) void refuse(Call call, unsigned mask, const char* file, int line) {
+    const Place here = place_of(*current, NAMES[call], file, line);
+    if (mask != ALL_LANES) fail(Fault{PARTIAL_MASK, here, here, "", mask});
+    fail(Fault{NOT_COOPERATIVE, here, here, "", 0});
+}
+
+// Ends a collective at which all lanes of a warp have arrived, and the last of them is at this frame. Returns the next
+// fiber.
+__attribute__((noinline)) Fiber* finish(const Fiber& last, void** frame) {
+    Warp& warp = *last.warp;
+    const Arrivals& arrivals = warp.arrivals;
+    const Call call = arrivals.call;
+    warp.arrivals.count = 0;
+    if (call >= SYNCWARP && call < SYNCTHREADS) {
+        finish_warp(call, warp.lanes);
+        warp.runnable = ALL_LANES;
+        return next_from(warp, 0);
+    }
+    Block& block = blocks[warp.slot];
+    for (unsigned i = 0; i < LANES; ++i) block.votes += warp.lanes[i].value != 0;
+    if (block.arrivals.count++ == 0) {
+        block.arrivals = arrivals;
+        block.arrivals.count = 1;
+        note_path(last, frame, &block.path);
+    } else if (block.arrivals.call != call || block.arrivals.line != arrivals.line ||
+               !has_path(last, frame, block.path))
+        diverged(DIVERGED_BLOCK, first_of(arrivals), block.arrivals);
+    if (block.arrivals.count == warps_of_block) finish_block(warp.slot, call, arrivals.first);
+    return next_from(warp, LANES);
+}
+
 }  // namespace
 
 extern "C" {
@@ -477,53 +547,37 @@ extern "C" {
 __attribute__((noinline)) u64 ripplet_collective(Call call, unsigned mask, u64 value, unsigned parameter,
                                            const char* file, int line) {
     Fiber& self = *current;
-    const unsigned index = (unsigned)(&self - fibers), warp_index = index / LANES;
-    const unsigned lane = index % LANES;
-    Warp& warp = warps[warp_index];
-    const Place here = place_of(self, NAMES[call], file, line);
-    if (mask != ALL_LANES) fail(Fault{PARTIAL_MASK, here, here, "", mask});
-    if (call == GRID_BARRIER && !launch->cooperative)
-        fail(Fault{NOT_COOPERATIVE, here, here, "", 0});
-
+    Warp& warp = *self.warp;
+    Arrivals& arrivals = warp.arrivals;
+    if (__builtin_expect(mask != ALL_LANES || (call == GRID_BARRIER && !launch->cooperative), 0))
+        refuse(call, mask, file, line);
     self.value = value;
     self.parameter = parameter;
     yields = 0;
-    const Path path = call_path(self);
-    warp.runnable &= ~(1u << lane);
-    add_to(warp.arrivals, DIVERGED_WARP, call, path, here);
-    unsigned lanes_above = (ALL_LANES << lane) << 1;
-    if (warp.arrivals.count == LANES) {
-        const Place first = warp.arrivals.first;
-        warp.arrivals.count = 0;
-        Fiber* lanes = fibers + warp_index * LANES;
-        if (call >= SYNCWARP && call < SYNCTHREADS) {
-            finish_warp(call, lanes);
-            warp.runnable = ALL_LANES;
-            lanes_above = ALL_LANES;
-        } else {
-            Block& block = blocks[self.slot];
-            for (unsigned i = 0; i < LANES; ++i) block.votes += lanes[i].value != 0;
-            add_to(block.arrivals, DIVERGED_BLOCK, call, path, first);
-            if (block.arrivals.count == warps_of_block) finish_block(self.slot, call, first);
-        }
-    }
-    Fiber* next = next_runnable(warp_index, lanes_above);
+    void** const frame = (void**)__builtin_frame_address(0);
+    warp.runnable &= ~(1u << self.lane);
+    if (arrivals.count++ == 0) {
+        arrivals = Arrivals{1, call, line, file, &self};
+        note_path(self, frame, &warp.path);
+    } else if (__builtin_expect(
+                   arrivals.call != call || arrivals.line != line || !has_path(self, frame, warp.path), 0))
+        diverged(DIVERGED_WARP, place_of(self, NAMES[call], file, line), arrivals);
+    Fiber* const next = arrivals.count == LANES ? finish(self, frame) : next_after(self);
     if (next != &self) run(&self, next);
     return self.result;
 }
 
 void ripplet_yield(bool sleeps) {
     reset_atomics();
-    yields += sleeps || launch->order != 0 ? 1 : YIELDS_OF_ATOMICS;
+    yields += sleeps || !is_ordered ? 1 : YIELDS_OF_ATOMICS;
     if (yields > MAX_YIELDS) fail(LIVELOCK, "");
     Fiber& self = *current;
-    const unsigned index = (unsigned)(&self - fibers);
-    Fiber* next = next_runnable(index / LANES, (ALL_LANES << (index % LANES)) << 1);
+    Fiber* const next = next_after(self);
     if (next != &self) run(&self, next);
 }
 
 unsigned char* ripplet_shared_memory() {
-    return shared + current->slot * shared_stride + SHARED_GUARD;
+    return shared + current->warp->slot * shared_stride + SHARED_GUARD;
 }
 
 void ripplet_trap(const char* what, const char* file, int line) { fail(TRAP, what, file, line); }
@@ -624,7 +678,7 @@ bool allocate(unsigned count) {
         free(warps);
         free(blocks);
         capacity = 0;
-        fibers = (Fiber*)calloc(count, sizeof(Fiber));
+        fibers = (Fiber*)aligned_alloc(alignof(Fiber), count * sizeof(Fiber));
         warps = (Warp*)calloc(count / LANES, sizeof(Warp));
         blocks = (Block*)calloc(count / LANES, sizeof(Block));
         if (!fibers || !warps || !blocks) return false;
@@ -666,25 +720,32 @@ void run_blocks(unsigned first, unsigned count, u64 step, u64 begin) {
         for (unsigned i = 0; i < threads; ++i) {
             const unsigned index = slot * threads + i;
             Fiber& fiber = fibers[index];
-            fiber.thread = i;
-            fiber.block = (unsigned)((begin + (first + slot) * step) % launch->blocks);
-            fiber.slot = slot;
+            fiber.thread = (unsigned short)i;
+            fiber.warp = warps + index / LANES;
+            fiber.lane = index % LANES;
             // Stacks begin at different offsets in a page; otherwise they would share a few cache lines.
-            fiber.top = stack_base(index) + STACK - index % 8 * 512;
+            fiber.top = stack_base(index) + STACK - index % 16 * 256;
             begin_at(&fiber.context, stack_base(index), fiber.top);
         }
-        for (unsigned i = 0; i < warps_of_block; ++i)
-            warps[slot * warps_of_block + i] = Warp{};
+        const unsigned block = (unsigned)((begin + (first + slot) * step) % launch->blocks);
+        for (unsigned i = 0; i < warps_of_block; ++i) {
+            const unsigned index = slot * warps_of_block + i;
+            Warp& warp = warps[index];
+            warp.lanes = fibers + index * LANES;
+            warp.block = block;
+            warp.slot = slot;
+            warp.arrivals = Arrivals{};
+        }
         release_block(slot);
     }
-    run(nullptr, next_runnable(0, ALL_LANES));
+    run(nullptr, next_from(warps[0], 0));
     if (failed) return;
     for (unsigned i = 0; i < warps_alive && !failed; ++i) {
         const Warp& warp = warps[i];
         const Arrivals& block = blocks[i / warps_of_block].arrivals;
         if (warp.arrivals.count == 0 && block.count == warps_of_block && block.call == RETURN)
             continue;
-        const Place place = warp.arrivals.count != 0 ? warp.arrivals.first : block.first;
+        const Place place = first_of(warp.arrivals.count != 0 ? warp.arrivals : block);
         *fault = Fault{DEADLOCK, place, place, "", 0};
         failed = true;
     }
@@ -693,7 +754,7 @@ void run_blocks(unsigned first, unsigned count, u64 step, u64 begin) {
         const unsigned char* after = area + SHARED_GUARD + launch->shared;
         const long above = overrun(after, SHARED_GUARD), below = overrun(area, SHARED_GUARD);
         if (above < 0 && below < 0) continue;
-        const Place place = {"", "", 0, fibers[slot * threads].block, 0};
+        const Place place = {"", "", 0, warps[slot * warps_of_block].block, 0};
         const u64 offset =
             above >= 0 ? launch->shared + (u64)above : (u64)below - (u64)SHARED_GUARD;
         *fault = Fault{SHARED_OVERRUN, place, place, "", offset};
@@ -739,9 +800,10 @@ extern "C" __attribute__((visibility("default"))) int ripplet_emulator_launch(co
     ripplet_block_size.x = launch->threads;
     ripplet_grid_size.x = launch->blocks;
     random_state = launch->order;
+    is_ordered = launch->order == 0;
     reset_atomics();
     warps_of_block = launch->threads / LANES;
-    unsigned at_once = launch->order == 0 ? 1 : SHUFFLED_BLOCKS;
+    unsigned at_once = is_ordered ? 1 : SHUFFLED_BLOCKS;
     if (launch->cooperative || at_once > launch->blocks) at_once = launch->blocks;
     alive = at_once;
     if (!allocate(at_once * launch->threads)) {
@@ -751,7 +813,7 @@ extern "C" __attribute__((visibility("default"))) int ripplet_emulator_launch(co
 
     // Blocks in ascending order, or from a random block on by a step that reaches each once.
     u64 begin = 0, step = 1;
-    if (launch->order != 0) {
+    if (!is_ordered) {
         begin = random_below(launch->blocks);
         do step = 1 + random_below(launch->blocks);
         while (greatest_common_divisor(step, launch->blocks) != 1);

@@ -58,11 +58,20 @@ impl EmulatedModule {
 
     pub(super) fn load(source: &Source) -> Result<EmulatedModule, DeviceError> {
         type Slot = Arc<OnceLock<Result<Arc<Program>, DeviceError>>>;
-        static PROGRAMS: OnceLock<Mutex<HashMap<(String, String), Slot>>> = OnceLock::new();
+        // Texts by their programs' names. A text is compared with few others: to hash it takes longer.
+        static PROGRAMS: OnceLock<Mutex<HashMap<String, Vec<(String, Slot)>>>> = OnceLock::new();
 
-        let key = (source.name.clone(), source.text.clone());
+        let slot = {
+            let mut programs = lock(PROGRAMS.get_or_init(Mutex::default));
+            let of_name = programs.entry(source.name.clone()).or_default();
+            let found = of_name.iter().position(|(text, _)| *text == source.text);
+            let at = found.unwrap_or_else(|| {
+                of_name.push((source.text.clone(), Slot::default()));
+                of_name.len() - 1
+            });
+            Arc::clone(&of_name[at].1)
+        };
         // The lock of the map is released, as others may compile other programs meanwhile.
-        let slot = Arc::clone(lock(PROGRAMS.get_or_init(Mutex::default)).entry(key).or_default());
         let program = slot.get_or_init(|| Program::compile(source).map(Arc::new)).clone()?;
         Ok(EmulatedModule { program })
     }
