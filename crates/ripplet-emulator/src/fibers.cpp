@@ -110,6 +110,8 @@ constexpr unsigned SHUFFLED_BLOCKS = 4;
 constexpr u64 MAX_YIELDS = 20000000, YIELDS_OF_ATOMICS = 1000;
 // Atomics after which another thread runs, in ascending order; and the most of them in a shuffled order.
 constexpr unsigned MAX_ATOMICS = 1 << 16, SHUFFLED_ATOMICS = 48;
+// The most turns of lanes of one warp until a turn of any warp, in a shuffled order.
+constexpr unsigned SHUFFLED_TURNS = 32;
 
 #if !RIPPLET_SWITCH
 typedef ucontext_t Context;
@@ -159,6 +161,7 @@ struct Arrivals {
 struct Warp {
     Fiber* lanes;
     unsigned runnable;  // runnable lanes, a bit each
+    unsigned stride;    // from each lane to the next, in a shuffled order
     unsigned block, slot;  // its block's number, and its index among the resident ones
     Arrivals arrivals;
     Path path;
@@ -191,6 +194,7 @@ unsigned char* shared;
 size_t shared_capacity, shared_stride;
 
 u64 random_state;
+unsigned turns;  // until one of any warp, in a shuffled order
 u64 yields;
 
 u64 random_bits() {
@@ -370,19 +374,27 @@ Place place_of(const Fiber& fiber, const char* call, const char* file, int line)
 
 // --- Scheduling ---
 
-// The next runnable fiber: in the next warps in order and around, or at random. Null if none is runnable.
-__attribute__((noinline)) Fiber* next_runnable(const Warp* of) {
-    unsigned warp = (unsigned)(of - warps), lanes;
+// Makes all lanes of a warp runnable. In a shuffled order, each time in another one.
+void release(Warp& warp) {
+    warp.runnable = ALL_LANES;
+    warp.stride = is_ordered ? 1 : 1 | random_below(LANES);
+}
+
+// The first runnable fiber of a warp from a lane on, which may be `LANES`, or of the next warps and around; in a shuffled
+// order, a fiber of that warp, or of any if it is time. Null if none is runnable.
+__attribute__((noinline)) Fiber* next_from(const Warp& of, unsigned lane) {
+    unsigned warp = (unsigned)(&of - warps);
     if (!is_ordered) {
-        const u64 lot = random_bits();
-        if ((lot & 7) == 0) warp = random_below(warps_alive);
-        lanes = warps[warp].runnable;
-        if (lanes != 0) {
-            const unsigned by = lot >> 8 & 31;
-            const unsigned rotated = lanes >> by | lanes << ((32 - by) & 31);
-            return warps[warp].lanes + (((unsigned)__builtin_ctz(rotated) + by) & 31);
+        lane = random_below(LANES);
+        if (turns == 0) {
+            turns = 1 + random_below(SHUFFLED_TURNS);
+            warp = random_below(warps_alive);
         }
     }
+    unsigned lanes = warps[warp].runnable;
+    const unsigned from = lanes & (unsigned)(~0ull << lane);
+    if (from != 0) return warps[warp].lanes + (unsigned)__builtin_ctz(from);
+    if (lanes != 0 && !is_ordered) return warps[warp].lanes + (unsigned)__builtin_ctz(lanes);
     for (unsigned i = 0; i < warps_alive; ++i) {
         if (++warp == warps_alive) warp = 0;
         lanes = warps[warp].runnable;
@@ -391,19 +403,17 @@ __attribute__((noinline)) Fiber* next_runnable(const Warp* of) {
     return nullptr;
 }
 
-// The first runnable fiber of a warp from a lane on, which may be `LANES`; or else one by `next_runnable`.
-__attribute__((always_inline)) inline Fiber* next_from(const Warp& warp, unsigned lane) {
-    const unsigned from = warp.runnable & (unsigned)(~0ull << lane);
-    if (is_ordered && from != 0) return warp.lanes + (unsigned)__builtin_ctz(from);
-    return next_runnable(&warp);
-}
-
-// The next runnable fiber after this one: most often the next lane. That is a branch, so that a processor need not know
+// The next runnable fiber after this one: most often a certain lane. That is a branch, so that a processor need not know
 // which lanes are runnable to go on there.
 __attribute__((always_inline)) inline Fiber* next_after(Fiber& fiber) {
     const Warp& warp = *fiber.warp;
-    const unsigned next = fiber.lane + 1;
-    if (is_ordered && next < LANES && (warp.runnable >> next & 1)) return &fiber + 1;
+    unsigned next = fiber.lane + 1;
+    if (is_ordered) {
+        if (next < LANES && (warp.runnable >> next & 1)) return &fiber + 1;
+    } else if (--turns != 0) {
+        next = (fiber.lane + warp.stride) % LANES;
+        if (warp.runnable >> next & 1) return warp.lanes + next;
+    }
     return next_from(warp, next);
 }
 
@@ -479,7 +489,7 @@ void release_block(unsigned slot) {
     blocks[slot].votes = 0;
     blocks[slot].arrivals = Arrivals{};
     for (unsigned i = 0; i < warps_of_block; ++i)
-        warps[slot * warps_of_block + i].runnable = ALL_LANES;
+        release(warps[slot * warps_of_block + i]);
 }
 
 // Computes the results of a block's collective, when all threads have arrived.
@@ -524,7 +534,7 @@ __attribute__((noinline)) Fiber* finish(const Fiber& last, void** frame) {
     warp.arrivals.count = 0;
     if (call >= SYNCWARP && call < SYNCTHREADS) {
         finish_warp(call, warp.lanes);
-        warp.runnable = ALL_LANES;
+        release(warp);
         return next_from(warp, 0);
     }
     Block& block = blocks[warp.slot];
@@ -801,6 +811,7 @@ extern "C" __attribute__((visibility("default"))) int ripplet_emulator_launch(co
     ripplet_grid_size.x = launch->blocks;
     random_state = launch->order;
     is_ordered = launch->order == 0;
+    turns = SHUFFLED_TURNS;
     reset_atomics();
     warps_of_block = launch->threads / LANES;
     unsigned at_once = is_ordered ? 1 : SHUFFLED_BLOCKS;
