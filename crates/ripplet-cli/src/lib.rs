@@ -63,6 +63,7 @@ mod storage;
 mod threads;
 mod values;
 
+use clap::error::{ContextKind, ContextValue};
 use clap::{Parser, Subcommand};
 use console::Console;
 use exit_status::ExitStatus;
@@ -71,6 +72,7 @@ use ripplet::ranks::Launch;
 use std::ffi::OsString;
 use std::io::{ErrorKind, Write, stderr};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
 
 /// Communities in graphs by label propagation.
 #[derive(Parser)]
@@ -194,9 +196,26 @@ fn said_by_clap(answer: &clap::Error, launch: Option<&Launch>) -> ExitStatus {
         true => answer.print(),
         false => stderr().write_all(shown.as_bytes()),
     };
+    let printed = match is_file_beside_another(answer) {
+        true => printed.and_then(|()| {
+            stderr().write_all(b"\n  help: files that are one graph together are named by a pattern in quotes: 'days/*.csv'\n")
+        }),
+        false => printed,
+    };
     // If standard error is closed, the exit code is the only report.
     let _ = printed;
     ExitStatus::Wrong
+}
+
+/// Whether an argument that is not expected is a file, as where a shell replaces a pattern by the files that match.
+fn is_file_beside_another(answer: &clap::Error) -> bool {
+    match answer.get(ContextKind::InvalidArg) {
+        Some(ContextValue::String(argument)) => {
+            answer.kind() == clap::error::ErrorKind::UnknownArgument
+                && Path::new(argument).is_file()
+        }
+        _ => false,
+    }
 }
 
 fn dispatch(command: Command, console: &Console) -> Result<Ending, Failure> {

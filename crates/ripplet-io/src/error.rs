@@ -47,6 +47,9 @@ pub enum ReadErrorKind {
     /// The content does not match the format; the message says what was expected.
     #[error("{0}")]
     Content(String),
+    /// A text without edges.
+    #[error("the file has no edges: expected a line with two vertex ids for each edge")]
+    NoEdges,
     /// Memory allocation failed, or the process reached its memory limit.
     #[error(transparent)]
     OutOfMemory(#[from] OutOfMemory),
@@ -139,6 +142,7 @@ impl ReadError {
             ReadErrorKind::OutOfMemory(_) => true,
             ReadErrorKind::Io(error) => error.kind() == io::ErrorKind::OutOfMemory,
             ReadErrorKind::Content(_)
+            | ReadErrorKind::NoEdges
             | ReadErrorKind::Cancelled(_)
             | ReadErrorKind::UnknownFormat
             | ReadErrorKind::Spreadsheet

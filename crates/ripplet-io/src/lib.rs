@@ -70,6 +70,7 @@ pub mod rg;
 pub mod rgz;
 pub mod swarm_file;
 #[cfg(feature = "columnar")]
+mod table_parts;
 pub mod tables;
 pub mod tu;
 pub mod write;

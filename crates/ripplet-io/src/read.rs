@@ -6,16 +6,18 @@ use crate::small::is_plain_file;
 use crate::summary::ReadSummary;
 use crate::text::{self, Text, Vertices};
 use crate::{Compression, Format, Place, ReadError, ReadErrorKind, ReadOptions};
-use crate::{bv, columnar};
+use crate::{bv, columnar, table_parts};
 use bytes::Bytes;
 use ripplet_graph::{EdgeTable, memory};
 use std::fs::File;
 use std::io::{self, Cursor, Read};
 use std::path::{Path, PathBuf};
 
-/// Reads the edges of a file.
+/// Reads the edges of a file, or of several that are the parts of one table.
 ///
-/// `-` is standard input, an edge list unless the options give another format. The format is
+/// A path with `*`, `?` or `[…]` that is not itself the name of a file stands for all files that match it, such as
+/// `days/*.csv`: edge lists, `.csv`, `.tsv`, `.jsonl`, Parquet or Arrow, with equal columns. Their edges are those of
+/// one file of all rows, in any order. `-` is standard input, an edge list unless the options give another format. The format is
 /// [`ReadOptions::format`], else that of the extension; the extension or the first bytes decide on
 /// compression. Vertices are the ids in a table, all of `1..n` in a matrix or a METIS graph, all of `0..n-1`
 /// in a BV graph, and the contents of the `.v` file for LDBC. A `.graph` file is a BV graph if a properties
@@ -61,6 +63,17 @@ pub fn read_edges(path: &Path, options: &ReadOptions) -> Result<EdgeTable, ReadE
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn read_edges_with_summary(
+    path: &Path,
+    options: &ReadOptions,
+) -> Result<(EdgeTable, ReadSummary), ReadError> {
+    match table_parts::files_of(path)? {
+        Some(files) => table_parts::read(path, &files, options),
+        None => read_file(path, options),
+    }
+}
+
+/// Reads the edges of one file.
+pub(crate) fn read_file(
     path: &Path,
     options: &ReadOptions,
 ) -> Result<(EdgeTable, ReadSummary), ReadError> {

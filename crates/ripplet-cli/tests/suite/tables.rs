@@ -246,3 +246,35 @@ fn names_of_formats_are_known_in_any_case() {
         sandbox.ok(&format!("communities {command} -o c.tsv"));
     }
 }
+
+#[test]
+fn files_that_match_a_pattern_are_one_graph() {
+    let rows = ["1,2", "2,3", "3,1", "4,5", "5,6", "6,4", "3,4"];
+    let text = |rows: &[&str]| format!("source,target\n{}\n", rows.join("\n"));
+    let sandbox = Sandbox::with([
+        ("one.csv", &*text(&rows)),
+        ("days/a.csv", &*text(&rows[4..])),
+        ("days/b.csv", &*text(&rows[..4])),
+    ]);
+    for command in ["communities", "pagerank", "lcc", "closeness"] {
+        sandbox.ok(&format!("{command} one.csv -o one.{command}.csv"));
+        sandbox.ok(&format!("{command} days/*.csv -o days.{command}.csv"));
+        let [one, days] =
+            ["one", "days"].map(|name| sandbox.read(&format!("{name}.{command}.csv")));
+        assert_eq!(one, days, "{command}");
+    }
+    let said = sandbox.run("communities days/*.csv -o out.csv");
+    assert!(
+        said.error.contains("read 7 edges: ") && said.error.contains("; from 2 files"),
+        "{said:?}"
+    );
+
+    let said = sandbox.run("communities nights/*.csv -o out2.csv");
+    assert_eq!((said.code, sandbox.names().contains(&"out2.csv".to_owned())), (Some(2), false));
+    assert!(said.error.contains("nights/*.csv: no file has such a name"), "{said:?}");
+
+    // What a shell makes of it without quotes.
+    let said = sandbox.run("communities days/a.csv days/b.csv -o out2.csv");
+    assert_eq!(said.code, Some(2));
+    assert!(said.error.contains("by a pattern in quotes: 'days/*.csv'"), "{said:?}");
+}

@@ -26,7 +26,7 @@ use crate::format::NAMED_TABS;
 use crate::intern::{Ends, Interned, intern_integers, intern_names, into_column};
 use crate::names::NameIndex;
 use crate::summary::{ReadColumns, ReadGraphColumns, grouped};
-use crate::{Delimiter, Format, Header, ReadOptions};
+use crate::{Delimiter, Format, Header, ReadErrorKind, ReadOptions};
 use ripplet_graph::{EdgeTable, memory};
 use std::borrow::Cow;
 
@@ -333,5 +333,5 @@ fn excel_delimiter(line: &[u8]) -> Option<Delimiter> {
 }
 
 fn no_edges() -> Fault {
-    Fault::whole("the file has no edges: expected a line with two vertex ids for each edge")
+    Fault::whole(ReadErrorKind::NoEdges)
 }

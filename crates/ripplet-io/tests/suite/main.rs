@@ -21,6 +21,7 @@ mod records;
 mod rg;
 mod rgz;
 mod swarm_file;
+mod table_parts;
 mod tables;
 mod text;
 mod tu;
