@@ -61,6 +61,10 @@ pub(crate) fn read(
 ) -> Result<(EdgeTable, ReadSummary), ReadError> {
     let mut table = Joined { first: None, ids: None, weights: Vec::new(), weighted: false };
     for file in files {
+        if file.is_dir() {
+            let sentence = "it is a folder, and a pattern names files: end the pattern with /*.csv, or with *.csv";
+            return Err(ReadError::content(file, Place::File, sentence));
+        }
         check_is_table(file, format_of(file, options)?)?;
         match read_file(file, options) {
             Ok((edges, summary)) => table.add(file, &edges, summary)?,

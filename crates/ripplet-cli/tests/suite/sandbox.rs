@@ -33,8 +33,11 @@ impl Sandbox {
         self.folder.path().join(name)
     }
 
+    /// Writes a file, and makes its folder.
     pub fn write(&self, name: &str, bytes: impl AsRef<[u8]>) {
-        fs::write(self.path(name), bytes).unwrap();
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, bytes).unwrap();
     }
 
     pub fn read(&self, name: &str) -> String {

@@ -96,11 +96,19 @@ fn a_pattern_is_the_files_that_match_and_no_others() {
         ("[x].csv", "source,target\n5,6\n"),
     ]);
     let rows = |pattern: &str| read(&folder, pattern, &ReadOptions::default()).unwrap().len();
-    assert_eq!([rows("a/*.csv"), rows("*/*.csv"), rows("**/?.csv"), rows("[ab]/*")], [1, 2, 3, 3]);
+    assert_eq!(
+        [rows("a/*.csv"), rows("*/*.csv"), rows("**/?.csv"), rows("[ab]/?.*")],
+        [1, 2, 3, 2]
+    );
     // A file of that name.
     assert_eq!(rows("[x].csv"), 1);
     let error = read(&folder, "c/*.csv", &ReadOptions::default()).unwrap_err();
     assert_eq!(error, "/c/*.csv: no file has such a name");
+    let error = read(&folder, "b/*", &ReadOptions::default()).unwrap_err();
+    assert_eq!(
+        error,
+        "/b/deep: it is a folder, and a pattern names files: end the pattern with /*.csv, or with *.csv"
+    );
     let error = read(&folder, "a/[", &ReadOptions::default()).unwrap_err();
     assert!(error.contains("it is not a pattern of files"), "{error}");
 }
