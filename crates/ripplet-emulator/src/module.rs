@@ -58,8 +58,9 @@ impl EmulatedModule {
 
     pub(super) fn load(source: &Source) -> Result<EmulatedModule, DeviceError> {
         type Slot = Arc<OnceLock<Result<Arc<Program>, DeviceError>>>;
-        // Texts by their programs' names. A text is compared with few others: to hash it takes longer.
-        static PROGRAMS: OnceLock<Mutex<HashMap<String, Vec<(String, Slot)>>>> = OnceLock::new();
+        // Texts of programs of one name: a text is compared with few others, as to hash it takes longer.
+        type Texts = Vec<(String, Slot)>;
+        static PROGRAMS: OnceLock<Mutex<HashMap<String, Texts>>> = OnceLock::new();
 
         let slot = {
             let mut programs = lock(PROGRAMS.get_or_init(Mutex::default));
