@@ -67,16 +67,16 @@ pub fn read_edges_with_summary(
     options: &ReadOptions,
 ) -> Result<(EdgeTable, ReadSummary), ReadError> {
     match table_parts::files_of(path)? {
-        Some(files) => table_parts::read(path, &files, options),
+        Some(files) => table_parts::join(path, &files, |file| {
+            table_parts::check_is_table(file, format_of(file, options)?)?;
+            read_file(file, options)
+        }),
         None => read_file(path, options),
     }
 }
 
 /// Reads the edges of one file.
-pub(crate) fn read_file(
-    path: &Path,
-    options: &ReadOptions,
-) -> Result<(EdgeTable, ReadSummary), ReadError> {
+fn read_file(path: &Path, options: &ReadOptions) -> Result<(EdgeTable, ReadSummary), ReadError> {
     let standard_input = path == Path::new("-");
     let format = match format_of(path, options)? {
         Format::Metis if options.format.is_none() && bv::is_beside(path) => Format::Bv,

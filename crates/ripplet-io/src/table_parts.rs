@@ -7,9 +7,8 @@
 use crate::fault::Fault;
 use crate::intern::{self, Ends, Interned, Sign};
 use crate::names::NameIndex;
-use crate::read::{format_of, read_file};
 use crate::summary::{ReadColumns, ReadSummary};
-use crate::{Format, Place, ReadError, ReadErrorKind, ReadOptions};
+use crate::{Format, Place, ReadError, ReadErrorKind};
 use ripplet_graph::{EdgeTable, ExternalId, VertexId, VertexIds, memory};
 use std::path::{Path, PathBuf};
 
@@ -49,15 +48,15 @@ pub(crate) fn files_of(path: &Path) -> Result<Option<Vec<PathBuf>>, ReadError> {
     }
 }
 
-/// Reads a table whose parts are these files, which match a pattern. A part without edges adds nothing.
+/// Joins the tables that `read` returns for these files, which match a pattern. A part without edges adds nothing.
 ///
 /// # Errors
-/// The errors of the files; and if one is not a table, its columns or the kind of its ids are not those of the first,
-/// or none has edges.
-pub(crate) fn read(
+/// The errors of `read`; and if a file is a folder, its columns or the kind of its ids are not those of the first, or
+/// none has edges.
+pub(crate) fn join(
     pattern: &Path,
     files: &[PathBuf],
-    options: &ReadOptions,
+    read: impl Fn(&Path) -> Result<(EdgeTable, ReadSummary), ReadError>,
 ) -> Result<(EdgeTable, ReadSummary), ReadError> {
     let mut table = Joined { first: None, ids: None, weights: Vec::new(), weighted: false };
     for file in files {
@@ -65,8 +64,7 @@ pub(crate) fn read(
             let sentence = "it is a folder, and a pattern names files: end the pattern with /*.csv, or with *.csv";
             return Err(ReadError::content(file, Place::File, sentence));
         }
-        check_is_table(file, format_of(file, options)?)?;
-        match read_file(file, options) {
+        match read(file) {
             Ok((edges, summary)) => table.add(file, &edges, summary)?,
             Err(ReadError { kind: ReadErrorKind::NoEdges, .. }) => {}
             Err(error) => return Err(error),
@@ -76,7 +74,7 @@ pub(crate) fn read(
 }
 
 /// Rejects a file that is a graph of its own: its vertices are not those of its edges alone.
-fn check_is_table(file: &Path, format: Format) -> Result<(), ReadError> {
+pub(crate) fn check_is_table(file: &Path, format: Format) -> Result<(), ReadError> {
     if matches!(
         format,
         Format::EdgeList
