@@ -61,7 +61,8 @@ impl Sample {
         Ok(Some(chosen))
     }
 
-    /// Returns the plan of a run from this sample of `vertices` vertices, given that from a number of them, or from all.
+    /// Returns the plan of a run from this sample of `vertices` vertices. `plan_from` returns that from a number of sources, or
+    /// from all.
     pub(crate) fn plan(self, vertices: u32, plan_from: impl FnOnce(Option<u32>) -> Plan) -> Plan {
         if self.vertices >= vertices {
             return plan_from(None);

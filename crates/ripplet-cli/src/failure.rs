@@ -386,7 +386,7 @@ fn read_help(ReadError { path, kind, .. }: &ReadError) -> String {
         ReadErrorKind::Spreadsheet => "save it as CSV, and read that file".into(),
         ReadErrorKind::OutOfMemory(_) => "allow more memory, or use a larger machine".into(),
         ReadErrorKind::Content(_)
-        | ReadErrorKind::NoEdges
+        | ReadErrorKind::NoEdges(_)
         | ReadErrorKind::Cancelled(_)
         | ReadErrorKind::NotBuiltIn(_) => String::new(),
     }

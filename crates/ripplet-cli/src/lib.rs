@@ -198,7 +198,7 @@ fn said_by_clap(answer: &clap::Error, launch: Option<&Launch>) -> ExitStatus {
     };
     let printed = match is_file_beside_another(answer) {
         true => printed.and_then(|()| {
-            stderr().write_all(b"\n  help: files that are one graph together are named by a pattern in quotes: 'days/*.csv'\n")
+            stderr().write_all(b"\n  help: the files of one table are named by a pattern in quotes: 'days/*.csv'\n")
         }),
         false => printed,
     };
@@ -207,7 +207,7 @@ fn said_by_clap(answer: &clap::Error, launch: Option<&Launch>) -> ExitStatus {
     ExitStatus::Wrong
 }
 
-/// Whether an argument that is not expected is a file, as where a shell replaces a pattern by the files that match.
+/// Whether an argument that is not expected is a file: a shell may have replaced a pattern by the files that match.
 fn is_file_beside_another(answer: &clap::Error) -> bool {
     match answer.get(ContextKind::InvalidArg) {
         Some(ContextValue::String(argument)) => {

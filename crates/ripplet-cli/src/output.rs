@@ -104,6 +104,10 @@ fn is_same_file(a: &Path, b: &Path) -> bool {
     if is_standard(a) || is_standard(b) {
         return false;
     }
+    // A file that a pattern stands for, or will once it is written.
+    if ripplet::io::is_part_of(a, b) || ripplet::io::is_part_of(b, a) {
+        return true;
+    }
     let real = |path: &Path| fs::canonicalize(path).ok();
     a == b || real(a).is_some_and(|a| Some(a) == real(b))
 }

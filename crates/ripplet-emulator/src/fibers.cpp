@@ -110,7 +110,7 @@ constexpr unsigned SHUFFLED_BLOCKS = 4;
 constexpr u64 MAX_YIELDS = 20000000, YIELDS_OF_ATOMICS = 1000;
 // Atomics after which another thread runs, in ascending order; and the most of them in a shuffled order.
 constexpr unsigned MAX_ATOMICS = 1 << 16, SHUFFLED_ATOMICS = 48;
-// The most turns of lanes of one warp until a turn of any warp, in a shuffled order.
+// The most turns of lanes of one warp until a warp is drawn, in a shuffled order.
 constexpr unsigned SHUFFLED_TURNS = 32;
 
 #if !RIPPLET_SWITCH
@@ -194,7 +194,7 @@ unsigned char* shared;
 size_t shared_capacity, shared_stride;
 
 u64 random_state;
-unsigned turns;  // until one of any warp, in a shuffled order
+unsigned turns;  // of lanes of one warp, until a warp is drawn in a shuffled order
 u64 yields;
 
 u64 random_bits() {
@@ -310,9 +310,9 @@ void note_path(const Fiber& fiber, void** frame, Path* path) {
         path->call[path->calls++] = {at + 1 - frame, at[1]};
 }
 
-// Whether a fiber reached this frame through the same calls. It does not depend on inlining.
+// Whether a fiber reached this frame through the same calls: the innermost `CALLS` of them. It does not depend on inlining.
 //
-// Return addresses are expected at the same distances. That is exact: a frame's size depends on the function alone, as
+// Return addresses are expected at the same distances. That is exact for these calls: a frame's size depends on the function alone, as
 // kernels have neither `alloca` nor arrays of variable length. Innermost first, equal callers have frames of equal size,
 // so the next return addresses stand at equal distances. The loads do not wait for one another.
 __attribute__((always_inline)) inline bool has_path(const Fiber& fiber, void* const* frame, const Path& path) {
@@ -374,14 +374,14 @@ Place place_of(const Fiber& fiber, const char* call, const char* file, int line)
 
 // --- Scheduling ---
 
-// Makes all lanes of a warp runnable. In a shuffled order, each time in another one.
+// Makes all lanes of a warp runnable; in a shuffled order, draws a new stride.
 void release(Warp& warp) {
     warp.runnable = ALL_LANES;
     warp.stride = is_ordered ? 1 : 1 | random_below(LANES);
 }
 
-// The first runnable fiber of a warp from a lane on, which may be `LANES`, or of the next warps and around; in a shuffled
-// order, a fiber of that warp, or of any if it is time. Null if none is runnable.
+// The first runnable fiber of a warp from a lane on, which may be `LANES`, or of the next warps and around. In a shuffled
+// order, one of that warp at random; of a random warp after some turns, or if that warp has none. Null if none is runnable.
 __attribute__((noinline)) Fiber* next_from(const Warp& of, unsigned lane) {
     unsigned warp = (unsigned)(&of - warps);
     if (!is_ordered) {
@@ -395,10 +395,12 @@ __attribute__((noinline)) Fiber* next_from(const Warp& of, unsigned lane) {
     const unsigned from = lanes & (unsigned)(~0ull << lane);
     if (from != 0) return warps[warp].lanes + (unsigned)__builtin_ctz(from);
     if (lanes != 0 && !is_ordered) return warps[warp].lanes + (unsigned)__builtin_ctz(lanes);
+    if (!is_ordered) warp = random_below(warps_alive);
     for (unsigned i = 0; i < warps_alive; ++i) {
         if (++warp == warps_alive) warp = 0;
         lanes = warps[warp].runnable;
-        if (lanes != 0) return warps[warp].lanes + (unsigned)__builtin_ctz(lanes);
+        const unsigned last = is_ordered ? lanes : lanes & (unsigned)(~0ull << lane);
+        if (lanes != 0) return warps[warp].lanes + (unsigned)__builtin_ctz(last != 0 ? last : lanes);
     }
     return nullptr;
 }
@@ -748,6 +750,7 @@ void run_blocks(unsigned first, unsigned count, u64 step, u64 begin) {
         }
         release_block(slot);
     }
+    turns = 0;
     run(nullptr, next_from(warps[0], 0));
     if (failed) return;
     for (unsigned i = 0; i < warps_alive && !failed; ++i) {
@@ -811,7 +814,6 @@ extern "C" __attribute__((visibility("default"))) int ripplet_emulator_launch(co
     ripplet_grid_size.x = launch->blocks;
     random_state = launch->order;
     is_ordered = launch->order == 0;
-    turns = SHUFFLED_TURNS;
     reset_atomics();
     warps_of_block = launch->threads / LANES;
     unsigned at_once = is_ordered ? 1 : SHUFFLED_BLOCKS;

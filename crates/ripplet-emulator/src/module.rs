@@ -58,7 +58,7 @@ impl EmulatedModule {
 
     pub(super) fn load(source: &Source) -> Result<EmulatedModule, DeviceError> {
         type Slot = Arc<OnceLock<Result<Arc<Program>, DeviceError>>>;
-        // Texts of programs of one name: a text is compared with few others, as to hash it takes longer.
+        // Programs of one name. Comparing a few texts costs less than hashing one.
         type Texts = Vec<(String, Slot)>;
         static PROGRAMS: OnceLock<Mutex<HashMap<String, Texts>>> = OnceLock::new();
 

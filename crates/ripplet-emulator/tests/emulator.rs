@@ -618,6 +618,8 @@ fn another_order_shows_a_race() {
     let bodies = [
         // between the lanes of a warp
         "a.results[0] = threadIdx.x;",
+        // between warps, of which any may be first
+        "if (lane_id() == 0) atomicCAS(a.results, 0u, 1 + threadIdx.x);",
         // between warps, after a collective
         "__syncthreads(); if (lane_id() == 0) a.results[0] = threadIdx.x;",
         // between blocks

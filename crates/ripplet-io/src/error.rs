@@ -47,9 +47,9 @@ pub enum ReadErrorKind {
     /// The content does not match the format; the message says what was expected.
     #[error("{0}")]
     Content(String),
-    /// A text without edges.
-    #[error("the file has no edges: expected a line with two vertex ids for each edge")]
-    NoEdges,
+    /// A table without edges; the message says what was expected.
+    #[error("{0}")]
+    NoEdges(&'static str),
     /// Memory allocation failed, or the process reached its memory limit.
     #[error(transparent)]
     OutOfMemory(#[from] OutOfMemory),
@@ -142,7 +142,7 @@ impl ReadError {
             ReadErrorKind::OutOfMemory(_) => true,
             ReadErrorKind::Io(error) => error.kind() == io::ErrorKind::OutOfMemory,
             ReadErrorKind::Content(_)
-            | ReadErrorKind::NoEdges
+            | ReadErrorKind::NoEdges(_)
             | ReadErrorKind::Cancelled(_)
             | ReadErrorKind::UnknownFormat
             | ReadErrorKind::Spreadsheet

@@ -69,8 +69,8 @@ pub mod columnar;
 pub mod rg;
 pub mod rgz;
 pub mod swarm_file;
-#[cfg(feature = "columnar")]
 mod table_parts;
+#[cfg(feature = "columnar")]
 pub mod tables;
 pub mod tu;
 pub mod write;
@@ -89,6 +89,7 @@ pub use read::{parse_edges, parse_ldbc, read_edges, read_edges_with_summary, rea
 pub use seeds::{SeedRow, SeedSummary, Seeds, UnknownSeeds, parse_seeds, read_seeds};
 pub use small::{LARGEST_TEXT, check_plain, is_plain_file, read_small, read_small_text};
 pub use summary::{ReadColumn, ReadColumns, ReadGraphColumns, ReadSummary};
+pub use table_parts::is_part_of;
 pub use text::{KNOWN_COLUMN_PAIRS, KNOWN_WEIGHT_NAMES, UNSPECIFIC_WORDS};
 pub use values::{parse_values, read_values};
 pub use vertex_rows::ValueKind;

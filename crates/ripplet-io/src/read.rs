@@ -5,7 +5,7 @@ use crate::fault::Fault;
 use crate::small::is_plain_file;
 use crate::summary::ReadSummary;
 use crate::text::{self, Text, Vertices};
-use crate::{Compression, Format, Place, ReadError, ReadErrorKind, ReadOptions};
+use crate::{Columns, Compression, Format, Place, ReadError, ReadErrorKind, ReadOptions};
 use crate::{bv, columnar, table_parts};
 use bytes::Bytes;
 use ripplet_graph::{EdgeTable, memory};
@@ -15,9 +15,9 @@ use std::path::{Path, PathBuf};
 
 /// Reads the edges of a file, or of several that are the parts of one table.
 ///
-/// A path with `*`, `?` or `[…]` that is not itself the name of a file stands for all files that match it, such as
-/// `days/*.csv`: edge lists, `.csv`, `.tsv`, `.jsonl`, Parquet or Arrow, with equal columns. Their edges are those of
-/// one file of all rows, in any order. `-` is standard input, an edge list unless the options give another format. The format is
+/// If the last component of a path has a wildcard (`*`, `?` or `[…]`) and names no file, such as `days/*.csv`, all files
+/// that match are read: edge lists, `.csv`, `.tsv`, `.jsonl`, Parquet or Arrow, with equal columns. Their edges are those
+/// of one file of all rows, in any order. `-` is standard input, an edge list unless the options give another format. The format is
 /// [`ReadOptions::format`], else that of the extension; the extension or the first bytes decide on
 /// compression. Vertices are the ids in a table, all of `1..n` in a matrix or a METIS graph, all of `0..n-1`
 /// in a BV graph, and the contents of the `.v` file for LDBC. A `.graph` file is a BV graph if a properties
@@ -66,8 +66,9 @@ pub fn read_edges_with_summary(
     path: &Path,
     options: &ReadOptions,
 ) -> Result<(EdgeTable, ReadSummary), ReadError> {
+    let is_told = options.columns != Columns::default();
     match table_parts::files_of(path)? {
-        Some(files) => table_parts::join(path, &files, |file| {
+        Some(files) => table_parts::join(path, &files, is_told, |file| {
             table_parts::check_is_table(file, format_of(file, options)?)?;
             read_file(file, options)
         }),

@@ -2,53 +2,100 @@
 //!
 //! Ids are numbered over all parts, so the edges are those of one file of all rows, in any order of the files.
 //!
-//! Memory: as for one file of all rows, and the largest part's edges once more.
+//! Memory: as for one file of all rows, and what reading the largest part takes.
 
 use crate::fault::Fault;
 use crate::intern::{self, Ends, Interned, Sign};
 use crate::names::NameIndex;
 use crate::summary::{ReadColumns, ReadSummary};
 use crate::{Format, Place, ReadError, ReadErrorKind};
-use ripplet_graph::{EdgeTable, ExternalId, VertexId, VertexIds, memory};
+use glob::{MatchOptions, Pattern};
+use rayon::prelude::*;
+use ripplet_graph::memory::{self, OutOfMemory};
+use ripplet_graph::{EdgeTable, ExternalId, VertexId, VertexIds};
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
-/// Returns the files that match a path with `*`, `?` or `[…]`, ascending by name; `None` if it has none of them, or is
-/// the name of a file itself.
-///
-/// A `*` matches neither a `/` nor the `.` with which the name of a hidden file begins; `**` matches any folders.
+/// Edges of a block, which one thread converts.
+const BLOCK: usize = 1 << 20;
+/// The most files whose notes the summary has beside those of the first.
+const MOST_NOTED: usize = 3;
+
+/// Returns the folder of a path whose last component has a wildcard, and the pattern of names in it; `None` if it has
+/// no wildcard, or names a file.
+fn pattern_of(path: &Path) -> Option<Result<(&Path, Pattern), String>> {
+    let name = path.file_name()?.to_str().filter(|name| name.contains(['*', '?', '[']))?;
+    if path.symlink_metadata().is_ok() {
+        return None;
+    }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new("."));
+    let pattern = Pattern::new(name).map_err(|error| format!("it is not a pattern: {error}"));
+    Some(pattern.map(|pattern| (folder, pattern)))
+}
+
+/// Whether a pattern matches the name of a file. A wildcard does not match the dot of a hidden file.
+fn matches(pattern: &Pattern, name: &std::ffi::OsStr) -> bool {
+    let options = MatchOptions { require_literal_leading_dot: true, ..MatchOptions::default() };
+    pattern.matches_with(&name.to_string_lossy(), options)
+}
+
+/// Whether `path` is a file that [`read_edges`](crate::read_edges) reads, or would read once it exists, if it is given
+/// `pattern`: false if that has no wildcard or names a file.
+pub fn is_part_of(path: &Path, pattern: &Path) -> bool {
+    let Some(Ok((folder, pattern))) = pattern_of(pattern) else { return false };
+    let of_path = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let real = |folder: &Path| fs::canonicalize(folder).ok();
+    path.file_name().is_some_and(|name| matches(&pattern, name))
+        && real(folder)
+            .is_some_and(|folder| Some(folder) == real(of_path.unwrap_or(Path::new("."))))
+}
+
+/// Returns the files whose names match the last component of a path, if that has a wildcard (`*`, `?` or `[…]`),
+/// ascending by name; `None` if it has none, or names a file.
 ///
 /// # Errors
-/// If the pattern is not valid, a folder cannot be listed, or no file matches.
+/// If the pattern is not valid, the folder cannot be listed, no file matches, or two of them are links to one file.
 pub(crate) fn files_of(path: &Path) -> Result<Option<Vec<PathBuf>>, ReadError> {
-    let Some(pattern) = path.to_str().filter(|text| text.contains(['*', '?', '['])) else {
-        return Ok(None);
-    };
-    if path.symlink_metadata().is_ok() {
-        return Ok(None);
-    }
-    let refused = |sentence| ReadError::content(path, Place::File, sentence);
-    let options = glob::MatchOptions {
-        require_literal_separator: true,
-        require_literal_leading_dot: true,
-        ..glob::MatchOptions::default()
-    };
-    let found = glob::glob_with(pattern, options)
-        .map_err(|error| refused(format!("it is not a pattern of files: {error}")))?;
+    let Some(found) = pattern_of(path) else { return Ok(None) };
+    let refused = |sentence: String| ReadError::content(path, Place::File, sentence);
+    let (folder, pattern) = found.map_err(refused)?;
+    let in_folder = |error| ReadError::io(path, Place::File, error);
     let mut files = Vec::new();
-    for file in found {
-        let file = file.map_err(|error| {
-            let folder = error.path().to_path_buf();
-            ReadError::io(&folder, Place::File, error.into())
-        })?;
-        memory::push(&mut files, file).map_err(|error| Fault::from(error).of(path))?;
+    for entry in fs::read_dir(folder).map_err(in_folder)? {
+        let name = entry.map_err(in_folder)?.file_name();
+        if matches(&pattern, &name) {
+            let file = if path.parent().is_some_and(|folder| folder.as_os_str().is_empty()) {
+                PathBuf::from(name)
+            } else {
+                folder.join(name)
+            };
+            memory::push(&mut files, file).map_err(|error| Fault::from(error).of(path))?;
+        }
     }
-    match files.is_empty() {
-        true => Err(refused("no file has such a name".to_owned())),
-        false => Ok(Some(files)),
+    files.sort();
+    if files.is_empty() {
+        let error = io::Error::new(io::ErrorKind::NotFound, "no file has such a name");
+        return Err(ReadError::io(path, Place::File, error));
     }
+    let mut links = BTreeMap::new();
+    for file in &files {
+        let real =
+            fs::canonicalize(file).map_err(|error| ReadError::io(file, Place::File, error))?;
+        if let Some(other) = links.insert(real, file) {
+            let (a, b) = (other.display(), file.display());
+            return Err(refused(format!(
+                "{a} and {b} are one file, whose edges would count twice"
+            )));
+        }
+    }
+    Ok(Some(files))
 }
 
 /// Joins the tables that `read` returns for these files, which match a pattern. A part without edges adds nothing.
+/// `is_told` is whether the caller chose the columns; otherwise they must be called the same in all files.
 ///
 /// # Errors
 /// The errors of `read`; and if a file is a folder, its columns or the kind of its ids are not those of the first, or
@@ -56,21 +103,31 @@ pub(crate) fn files_of(path: &Path) -> Result<Option<Vec<PathBuf>>, ReadError> {
 pub(crate) fn join(
     pattern: &Path,
     files: &[PathBuf],
+    is_told: bool,
     read: impl Fn(&Path) -> Result<(EdgeTable, ReadSummary), ReadError>,
 ) -> Result<(EdgeTable, ReadSummary), ReadError> {
-    let mut table = Joined { first: None, ids: None, weights: Vec::new(), weighted: false };
+    if let [file] = files
+        && !file.is_dir()
+    {
+        return read(file);
+    }
+    let mut table = Joined { first: None, noted: 0, ids: None, weights: None, is_told };
+    let mut empty = None;
     for file in files {
         if file.is_dir() {
-            let sentence = "it is a folder, and a pattern names files: end the pattern with /*.csv, or with *.csv";
+            let sentence = "it is a folder, and a pattern names files: end the pattern with *.csv";
             return Err(ReadError::content(file, Place::File, sentence));
         }
         match read(file) {
             Ok((edges, summary)) => table.add(file, &edges, summary)?,
-            Err(ReadError { kind: ReadErrorKind::NoEdges, .. }) => {}
+            Err(error) if matches!(error.kind, ReadErrorKind::NoEdges(_)) => empty = Some(error),
             Err(error) => return Err(error),
         }
     }
-    table.finish(files.len()).map_err(|fault| fault.of(pattern))
+    match (table.first.is_some(), empty) {
+        (false, Some(error)) => Err(error),
+        _ => table.finish(files.len()).map_err(|fault| fault.of(pattern)),
+    }
 }
 
 /// Rejects a file that is a graph of its own: its vertices are not those of its edges alone.
@@ -97,10 +154,12 @@ pub(crate) fn check_is_table(file: &Path, format: Format) -> Result<(), ReadErro
 struct Joined {
     /// The first file with edges, and the summary of all files.
     first: Option<(PathBuf, ReadSummary)>,
+    /// The number of other files with notes.
+    noted: usize,
     ids: Option<JoinedIds>,
     /// The weights of each part, if there are weights.
-    weights: Vec<Vec<f64>>,
-    weighted: bool,
+    weights: Option<Vec<Vec<f64>>>,
+    is_told: bool,
 }
 
 /// The ends of each part's edges.
@@ -121,14 +180,18 @@ impl Joined {
         match &mut self.first {
             None => self.first = Some((file.into(), summary)),
             Some((first, all)) => {
-                check_columns(file, &summary, first, all)?;
+                if !self.is_told {
+                    check_columns(file, &summary, first, all)?;
+                }
                 all.edges += summary.edges;
                 let more = summary.notes.into_iter().filter(|note| !all.notes.contains(note));
                 let more: Vec<String> = more.collect();
                 all.notes.extend(more);
                 if let (Some(all), Some(part)) = (&mut all.columns, summary.columns) {
+                    self.noted += usize::from(!part.asides.is_empty());
                     let named = |aside| format!("{aside} in {}", file.display());
-                    all.asides.extend(part.asides.into_iter().map(named));
+                    let kept = part.asides.into_iter().filter(|_| self.noted <= MOST_NOTED);
+                    all.asides.extend(kept.map(named));
                 }
             }
         }
@@ -152,11 +215,11 @@ impl Joined {
                     set.number(names.get(vertex))?;
                 }
                 let numbers = index.number_sets(&[set])?.pop().unwrap_or_default();
-                let mut block = memory::with_room(2 * edges.len())?;
-                for (&source, &target) in edges.sources().iter().zip(edges.targets()) {
-                    block.extend([source, target].map(|vertex| numbers[vertex as usize]));
-                }
-                memory::push(blocks, block)?;
+                blocks.extend(blocks_of(edges, |ends| {
+                    let mut block = memory::with_room(2 * ends.len())?;
+                    block.extend(ends.flatten().map(|vertex| numbers[vertex as usize]));
+                    Ok(block)
+                })?);
             }
             (JoinedIds::Integers { blocks, sign, above_signed }, of_part) if !is_names => {
                 match (of_part, of_part.len()) {
@@ -172,11 +235,13 @@ impl Joined {
                     ExternalId::Unsigned(id) => id,
                     ExternalId::Name(_) => unreachable!("ids are of one kind"),
                 };
-                let mut block = Ends::with_room(edges.len())?;
-                for (&source, &target) in edges.sources().iter().zip(edges.targets()) {
-                    block.push([bits(source), bits(target)])?;
-                }
-                memory::push(blocks, block)?;
+                blocks.extend(blocks_of(edges, |ends| {
+                    let mut block = Ends::with_room(ends.len())?;
+                    for ends in ends {
+                        block.push(ends.map(bits))?;
+                    }
+                    Ok(block)
+                })?);
             }
             (other, _) => {
                 let [these, others] = match other {
@@ -192,16 +257,15 @@ impl Joined {
         if let Some(weights) = edges.weights() {
             let mut block = memory::with_room(weights.len())?;
             block.extend_from_slice(weights);
-            memory::push(&mut self.weights, block)?;
-            self.weighted = true;
+            memory::push(self.weights.get_or_insert_default(), block)?;
         }
         Ok(())
     }
 
     fn finish(self, files: usize) -> Result<(EdgeTable, ReadSummary), Fault> {
-        let Joined { first, ids, weights, weighted } = self;
+        let Joined { first, noted, ids, weights, is_told: _ } = self;
         let (Some((_, mut summary)), Some(ids)) = (first, ids) else {
-            return Err(Fault::whole(ReadErrorKind::NoEdges));
+            return Err(Fault::whole("there are no files"));
         };
         let interned = match ids {
             JoinedIds::Integers { sign: Sign::Signed, above_signed: true, .. } => {
@@ -221,14 +285,29 @@ impl Joined {
         };
         let Interned { ids, sources, targets } = interned;
         let mut table = EdgeTable::new(ids, sources, targets)?;
-        if weighted {
+        if let Some(weights) = weights {
             table = table.with_weights(intern::into_column(weights)?)?;
         }
-        if let Some(columns) = summary.columns.as_mut().filter(|_| files > 1) {
+        if let Some(columns) = summary.columns.as_mut() {
+            if noted > MOST_NOTED {
+                columns.asides.push(format!("and more in {} other files", noted - MOST_NOTED));
+            }
             columns.asides.push(format!("from {files} files"));
         }
         Ok((table, summary))
     }
+}
+
+/// Returns what `block` makes of the ends of each some edges, in their order, on all threads.
+fn blocks_of<B: Send>(
+    edges: &EdgeTable,
+    block: impl Fn(&mut dyn ExactSizeIterator<Item = [VertexId; 2]>) -> Result<B, OutOfMemory> + Sync,
+) -> Result<Vec<B>, OutOfMemory> {
+    let (sources, targets) = (edges.sources().par_chunks(BLOCK), edges.targets().par_chunks(BLOCK));
+    let of_block = |(sources, targets): (&[VertexId], &[VertexId])| {
+        block(&mut sources.iter().zip(targets).map(|(&source, &target)| [source, target]))
+    };
+    sources.zip(targets).map(of_block).collect()
 }
 
 /// Rejects a part whose edges are in other columns than those of the first: which of them are meant is not guessed.
@@ -251,7 +330,7 @@ fn check_columns(
         format!("source = {}, target = {}{weight}", columns.source, columns.target)
     };
     let sentence = format!(
-        "its edges are {}, and those of {} are {}: --columns names the columns of all files",
+        "its edges are {}, and those of {} are {}: --columns chooses those of all files",
         named(part),
         first.display(),
         named(all)

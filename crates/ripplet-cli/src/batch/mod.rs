@@ -76,7 +76,10 @@ impl BatchArguments {
                 if self.on_error.is_none()
                     && error.path != input
                     && has_files(input)
-                    && matches!(error.kind, ReadErrorKind::Content(_)) =>
+                    && matches!(
+                        error.kind,
+                        ReadErrorKind::Content(_) | ReadErrorKind::NoEdges(_)
+                    ) =>
             {
                 Failure::BadGraph(error)
             }

@@ -31,7 +31,7 @@ use std::path::PathBuf;
 /// INPUT is an edge list (.txt, .el, .tsv, .csv, .jsonl), LDBC (.e with its .v beside it), MatrixMarket
 /// (.mtx), METIS (.graph), WebGraph's BV (.graph with its .properties beside it), GraphML
 /// (.graphml), GEXF (.gexf), GML (.gml), Pajek (.net), node-link JSON (.json), Parquet, Arrow, or ripplet's own .rg and .rgz; the text ones also as .gz or .zst; `-` is standard
-/// input. Tables in several files are one graph by a pattern in quotes: 'days/*.csv'. A batch is a folder or an archive of such files, a TU data set,
+/// input. A pattern in quotes, 'days/*.csv', reads all tables that match as one. A batch is a folder or an archive of such files, a TU data set,
 /// a .swarm or, with --batch, a table.
 ///
 /// OUT has a line or a row a vertex, its id and its community, which is called by the id of one of

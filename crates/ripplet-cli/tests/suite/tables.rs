@@ -269,9 +269,22 @@ fn files_that_match_a_pattern_are_one_graph() {
         "{said:?}"
     );
 
-    let said = sandbox.run("communities nights/*.csv -o out2.csv");
+    let said = sandbox.run("communities days/*.tsv -o out2.csv");
     assert_eq!((said.code, sandbox.names().contains(&"out2.csv".to_owned())), (Some(2), false));
-    assert!(said.error.contains("nights/*.csv: no file has such a name"), "{said:?}");
+    assert!(said.error.contains("days/*.tsv: no file has such a name"), "{said:?}");
+
+    // An output that replaces a part, or that would be one.
+    for output in ["days/a.csv", "days/new.csv", "./days/new.csv"] {
+        let before = sandbox.read("days/a.csv");
+        for command in ["communities", "convert"] {
+            let option = if command == "convert" { "" } else { "-o " };
+            let said = sandbox.run(&format!("{command} days/*.csv {option}{output}"));
+            assert_eq!(said.code, Some(2), "{said:?}");
+            assert!(said.error.contains("is named twice"), "{said:?}");
+        }
+        assert_eq!(sandbox.read("days/a.csv"), before);
+        assert!(!sandbox.path("days/new.csv").exists());
+    }
 
     // What a shell makes of it without quotes.
     let said = sandbox.run("communities days/a.csv days/b.csv -o out2.csv");

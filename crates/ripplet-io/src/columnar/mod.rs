@@ -192,7 +192,8 @@ fn pairs(
         Ids::Integers => intern_integer_ends(ends, asked)?,
     };
     if interned.sources.is_empty() {
-        return Err(Fault::whole("the table has no rows: expected a row for each edge"));
+        let expected = "the table has no rows: expected a row for each edge";
+        return Err(Fault::whole(ReadErrorKind::NoEdges(expected)));
     }
     let weights = layout.weight.map(|_| into_column(weights)).transpose()?;
     Ok((interned, weights))

@@ -333,5 +333,7 @@ fn excel_delimiter(line: &[u8]) -> Option<Delimiter> {
 }
 
 fn no_edges() -> Fault {
-    Fault::whole(ReadErrorKind::NoEdges)
+    Fault::whole(ReadErrorKind::NoEdges(
+        "the file has no edges: expected a line with two vertex ids for each edge",
+    ))
 }
