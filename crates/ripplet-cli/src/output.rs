@@ -34,7 +34,9 @@ pub fn check_place(path: &Path, others: &[&Path]) -> Result<(), Failure> {
     if replaced {
         drop(AtomicFile::create(path).map_err(Failure::Place)?);
     }
-    match others.iter().find(|other| is_same_file(path, other)) {
+    // A file that a pattern stands for, or will once it is written, is one of its files.
+    let is_in = |other: &Path| is_same_file(path, other) || ripplet::io::is_part_of(path, other);
+    match others.iter().find(|other| is_in(other)) {
         None => Ok(()),
         Some(_) => Err(Failure::refused(
             format!("{} is named twice: one would replace the other", path.display()),
@@ -103,10 +105,6 @@ pub fn json(value: &impl Serialize) -> String {
 fn is_same_file(a: &Path, b: &Path) -> bool {
     if is_standard(a) || is_standard(b) {
         return false;
-    }
-    // A file that a pattern stands for, or will once it is written.
-    if ripplet::io::is_part_of(a, b) || ripplet::io::is_part_of(b, a) {
-        return true;
     }
     let real = |path: &Path| fs::canonicalize(path).ok();
     a == b || real(a).is_some_and(|a| Some(a) == real(b))

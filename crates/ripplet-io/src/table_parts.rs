@@ -30,10 +30,14 @@ fn pattern_of(path: &Path) -> Option<Result<(&Path, Pattern), String>> {
     if path.symlink_metadata().is_ok() {
         return None;
     }
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let folder = folder.unwrap_or(Path::new("."));
     let pattern = Pattern::new(name).map_err(|error| format!("it is not a pattern: {error}"));
-    Some(pattern.map(|pattern| (folder, pattern)))
+    Some(pattern.map(|pattern| (folder_of(path), pattern)))
+}
+
+/// Returns the folder of a file: the current one if the path has none.
+fn folder_of(path: &Path) -> &Path {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    folder.unwrap_or(Path::new("."))
 }
 
 /// Whether a pattern matches the name of a file. A wildcard does not match the dot of a hidden file.
@@ -46,18 +50,16 @@ fn matches(pattern: &Pattern, name: &std::ffi::OsStr) -> bool {
 /// `pattern`: false if that has no wildcard or names a file.
 pub fn is_part_of(path: &Path, pattern: &Path) -> bool {
     let Some(Ok((folder, pattern))) = pattern_of(pattern) else { return false };
-    let of_path = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let real = |folder: &Path| fs::canonicalize(folder).ok();
     path.file_name().is_some_and(|name| matches(&pattern, name))
-        && real(folder)
-            .is_some_and(|folder| Some(folder) == real(of_path.unwrap_or(Path::new("."))))
+        && real(folder).is_some_and(|folder| Some(folder) == real(folder_of(path)))
 }
 
 /// Returns the files whose names match the last component of a path, if that has a wildcard (`*`, `?` or `[…]`),
 /// ascending by name; `None` if it has none, or names a file.
 ///
 /// # Errors
-/// If the pattern is not valid, the folder cannot be listed, no file matches, or two of them are links to one file.
+/// If the pattern is not valid, the folder cannot be listed, no file matches, or a match is a folder or the file of another.
 pub(crate) fn files_of(path: &Path) -> Result<Option<Vec<PathBuf>>, ReadError> {
     let Some(found) = pattern_of(path) else { return Ok(None) };
     let refused = |sentence: String| ReadError::content(path, Place::File, sentence);
@@ -67,12 +69,8 @@ pub(crate) fn files_of(path: &Path) -> Result<Option<Vec<PathBuf>>, ReadError> {
     for entry in fs::read_dir(folder).map_err(in_folder)? {
         let name = entry.map_err(in_folder)?.file_name();
         if matches(&pattern, &name) {
-            let file = if path.parent().is_some_and(|folder| folder.as_os_str().is_empty()) {
-                PathBuf::from(name)
-            } else {
-                folder.join(name)
-            };
-            memory::push(&mut files, file).map_err(|error| Fault::from(error).of(path))?;
+            memory::push(&mut files, path.with_file_name(name))
+                .map_err(|error| Fault::from(error).of(path))?;
         }
     }
     files.sort();
@@ -82,6 +80,10 @@ pub(crate) fn files_of(path: &Path) -> Result<Option<Vec<PathBuf>>, ReadError> {
     }
     let mut links = BTreeMap::new();
     for file in &files {
+        if file.is_dir() {
+            let sentence = "it is a folder, and a pattern names files: end the pattern with *.csv";
+            return Err(ReadError::content(file, Place::File, sentence));
+        }
         let real =
             fs::canonicalize(file).map_err(|error| ReadError::io(file, Place::File, error))?;
         if let Some(other) = links.insert(real, file) {
@@ -98,26 +100,20 @@ pub(crate) fn files_of(path: &Path) -> Result<Option<Vec<PathBuf>>, ReadError> {
 /// `is_told` is whether the caller chose the columns; otherwise they must be called the same in all files.
 ///
 /// # Errors
-/// The errors of `read`; and if a file is a folder, its columns or the kind of its ids are not those of the first, or
-/// none has edges.
+/// The errors of `read`; and if the columns of a file or the kind of its ids are not those of the first, or none has
+/// edges.
 pub(crate) fn join(
     pattern: &Path,
     files: &[PathBuf],
     is_told: bool,
     read: impl Fn(&Path) -> Result<(EdgeTable, ReadSummary), ReadError>,
 ) -> Result<(EdgeTable, ReadSummary), ReadError> {
-    if let [file] = files
-        && !file.is_dir()
-    {
+    if let [file] = files {
         return read(file);
     }
     let mut table = Joined { first: None, noted: 0, ids: None, weights: None, is_told };
     let mut empty = None;
     for file in files {
-        if file.is_dir() {
-            let sentence = "it is a folder, and a pattern names files: end the pattern with *.csv";
-            return Err(ReadError::content(file, Place::File, sentence));
-        }
         match read(file) {
             Ok((edges, summary)) => table.add(file, &edges, summary)?,
             Err(error) if matches!(error.kind, ReadErrorKind::NoEdges(_)) => empty = Some(error),
