@@ -182,6 +182,9 @@ pub enum Failure {
         /// Whether it was reported, perhaps by another process.
         is_reported: bool,
     },
+    /// An error that another process of those that share the command has, and reports.
+    #[error("another rank failed")]
+    Elsewhere,
     /// A signal, such as Ctrl-C.
     #[error(transparent)]
     Interrupted(#[from] Interrupted),
@@ -305,6 +308,7 @@ impl Failure {
             | Failure::Memory { .. }
             | Failure::Array(_)
             | Failure::Defect
+            | Failure::Elsewhere
             | Failure::Print(_)
             | Failure::Thread(_)
             | Failure::Pool(_)

@@ -50,7 +50,7 @@ const DEADLINE: u32 = 60;
 pub struct RanksArguments {
     /// The processes that share the run.
     ///
-    /// Processes that `mpirun` or `srun` started share one run: each reads its part of an .rg, or all of another INPUT, and
+    /// Processes that `mpirun` or `srun` started share one run: each reads its part of an .rg or of a table of edges, or all of another INPUT, and
     /// rank 0 writes OUT. Those on one machine share its cores and its memory, unless --threads and --host-memory say what
     /// each takes. docs/several-machines.md has the details.
     #[arg(long, value_enum, value_name = "HOW", default_value_t = RanksChoice::Auto)]
@@ -573,6 +573,9 @@ struct Reported {
 
 impl Reported {
     fn of(failure: &Failure) -> Reported {
+        if matches!(failure, Failure::Elsewhere) {
+            return Reported::default();
+        }
         let (sentence, help) = failure.sentences();
         Reported { status: failure.status(), sentence, help }
     }

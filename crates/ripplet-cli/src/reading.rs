@@ -13,7 +13,6 @@ use ripplet::graph::{
     WeightLedger, WeightLoss,
 };
 use ripplet::io::batch::{has_files, is_batch};
-use ripplet::io::rg::Part;
 use ripplet::io::{
     Columns, Delimiter, Format, Header, IdKind, Place, ReadError, ReadOptions, ReadSummary,
     read_vertices,
@@ -298,26 +297,25 @@ pub fn load_stored(
 pub struct FileParts {
     /// The vertices of each rank.
     pub of_ranks: Parts,
-    /// The file's size, and the checksum of its content.
+    /// What is the same on all ranks that have parts of one graph: of an `.rg`, its size, and the checksum of its content.
     pub content: (u64, u32),
 }
 
-/// Loads part number `part` of `parts` of an `.rg`, and reports progress.
-pub fn load_part(
+/// Prints what was read.
+pub fn report_summary(
     path: &Path,
     options: &LoadOptions,
-    (part, parts): (usize, usize),
-    with_ids: bool,
+    summary: &ReadSummary,
     console: &Console,
-) -> Result<(Loaded<StoredGraph>, FileParts), Failure> {
-    console.stage(format!("reading {}", named_input(path)));
-    let start = Instant::now();
-    let Part { graph, bounds, content } = options.read_part(path, part, parts, with_ids)?;
-    let of_ranks = Parts::of_bounds(bounds).unwrap_or_else(|| Parts::whole(graph.vertices()));
-    let (read, graph) = (start.elapsed().as_secs_f64(), StoredGraph::Plain(graph));
-    interrupt::check()?;
-    let loaded = Loaded { graph, read, build: 0.0, summary: None };
-    Ok((loaded, FileParts { of_ranks, content }))
+) {
+    console.say(&summary.to_string());
+    summary.notes.iter().for_each(|note| console.remark(note));
+    let is_dropped = options.build.direction == Direction::Undirected && !options.undirected_only;
+    if summary.directed && is_dropped {
+        let path = named_input(path);
+        console
+            .remark(&format!("{path} says that its edges have a direction: --directed keeps it"));
+    }
 }
 
 /// Calls `read`, and `build` with its result. `path` and the notes of `options` are printed.
@@ -338,16 +336,7 @@ pub fn load_with<G>(
         Input::Graph(_) | Input::Compressed(_) => None,
     };
     if let Some(summary) = &summary {
-        console.say(&summary.to_string());
-        summary.notes.iter().for_each(|note| console.remark(note));
-        let is_dropped =
-            options.build.direction == Direction::Undirected && !options.undirected_only;
-        if summary.directed && is_dropped {
-            let path = named_input(path);
-            console.remark(&format!(
-                "{path} says that its edges have a direction: --directed keeps it"
-            ));
-        }
+        report_summary(path, options, summary, console);
     }
     console.stage("building the graph");
     let start = Instant::now();

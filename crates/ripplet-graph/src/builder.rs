@@ -19,9 +19,13 @@ use crate::{
 };
 use rayon::prelude::*;
 use std::ops::Range;
-use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicU32, AtomicU64};
 use thiserror::Error;
+
+mod part;
+
+pub use part::{OwnArcs, PartError};
 
 /// The number of ranges that a shard is built in: each needs about 1/24 of its arcs as scratch.
 const RANGES: u64 = 24;
@@ -135,14 +139,11 @@ impl GraphBuilder {
         let mut scale = edges.weights().map_or(WeightScale::ONE, WeightScale::fitting);
         let mut loss = self.loss(&edges, scale)?;
         let shards = loop {
-            match self.build_shards(&mut edges, scale) {
-                Ok(shards) => break shards,
-                Err(Failure::WeightOverflow { sum }) => {
-                    scale = scale.coarser_for(sum);
-                    loss = self.loss(&edges, scale)?;
-                }
-                Err(Failure::Error(error)) => return Err(error),
-            }
+            let sums = LargestSum::default();
+            let shards = self.build_shards(&mut edges, scale, &sums)?;
+            let Some(sum) = sums.overflow() else { break shards };
+            scale = scale.coarser_for(sum);
+            loss = self.loss(&edges, scale)?;
         };
         self.options.weights.note(loss);
         let graph = Graph::from_shards(edges.into_ids(), self.options.direction, scale, shards);
@@ -162,7 +163,8 @@ impl GraphBuilder {
         &self,
         edges: &mut EdgeTable,
         scale: WeightScale,
-    ) -> Result<Vec<Shard>, Failure> {
+        sums: &LargestSum,
+    ) -> Result<Vec<Shard>, BuildError> {
         let roles: &[Role] = match self.options.direction {
             Direction::Directed if !edges.is_in_both_directions() => &[Role::Out, Role::Incoming],
             _ => &[Role::Both],
@@ -172,7 +174,7 @@ impl GraphBuilder {
         let mut counts: Vec<_> = rows.map(|rows| rows.count()).collect::<Result<_, _>>()?;
         self.options.cancel.check()?;
         let shards = self.cut(&counts);
-        let build = |vertices| self.build_shard(edges, scale, roles, vertices, &mut counts);
+        let build = |vertices| self.build_shard(edges, scale, sums, roles, vertices, &mut counts);
         shards.into_iter().map(build).collect()
     }
 
@@ -181,10 +183,11 @@ impl GraphBuilder {
         &self,
         edges: &mut EdgeTable,
         scale: WeightScale,
+        sums: &LargestSum,
         roles: &[Role],
         vertices: Range<VertexId>,
         counts: &mut [Vec<u32>],
-    ) -> Result<Shard, Failure> {
+    ) -> Result<Shard, BuildError> {
         let counts = counts.iter_mut().map(|c| take_part(c, &vertices));
         let mut counts = counts.collect::<Result<Vec<_>, _>>()?;
         let classes: Vec<_> =
@@ -195,7 +198,7 @@ impl GraphBuilder {
         let mut lists = Vec::with_capacity(2);
         for ((&role, classes), counts) in roles.iter().zip(&classes).zip(&mut counts) {
             let arcs = Arcs { rows: Rows { edges, role, keep_loops }, groups: &groups, scale };
-            let (neighbors, weights) = self.place(&arcs, classes.ranges(), counts)?;
+            let (neighbors, weights) = self.place(&arcs, classes.ranges(), counts, sums)?;
             let offsets = std::mem::take(counts);
             lists.push(Adjacency::new(offsets.into(), neighbors.into(), weights.map(Into::into)));
         }
@@ -226,7 +229,8 @@ impl GraphBuilder {
         arcs: &Arcs<'_>,
         ranges: &[Range<VertexId>],
         counts: &mut [u32],
-    ) -> Result<(Vec<VertexId>, Option<Vec<u32>>), Failure> {
+        sums: &LargestSum,
+    ) -> Result<(Vec<VertexId>, Option<Vec<u32>>), BuildError> {
         let slots = counts.len() - 1;
         let total: u64 = counts[..slots].iter().map(|&c| u64::from(c)).sum();
         let weighted = arcs.rows.edges.weights().is_some();
@@ -245,7 +249,7 @@ impl GraphBuilder {
                 weights.resize(base + size, 0);
                 let tail_weights = &mut weights[base..];
                 arcs.scatter_weighted(class, range.start, counts, tail, tail_weights)?;
-                self.merge_weighted(counts, tail, tail_weights)?
+                self.merge_weighted(counts, tail, tail_weights, sums)?
             } else {
                 arcs.scatter(class, range.start, counts, tail)?;
                 self.merge(counts, tail)?
@@ -266,7 +270,7 @@ impl GraphBuilder {
 
     /// Sorts each list, merges duplicates and closes the gaps; `counts` becomes the lists' new
     /// lengths.
-    fn merge(&self, counts: &mut [u32], arcs: &mut [VertexId]) -> Result<usize, Failure> {
+    fn merge(&self, counts: &mut [u32], arcs: &mut [VertexId]) -> Result<usize, OutOfMemory> {
         let merge = self.options.duplicates.become_one();
         let before = memory::copied(counts)?;
         for_each_list(counts, arcs, &mut [], |count, list, _| {
@@ -284,7 +288,8 @@ impl GraphBuilder {
         counts: &mut [u32],
         arcs: &mut [VertexId],
         weights: &mut [u32],
-    ) -> Result<usize, Failure> {
+        sums: &LargestSum,
+    ) -> Result<usize, OutOfMemory> {
         let merge = self.options.duplicates.become_one();
         let before = memory::copied(counts)?;
         for_each_list(counts, arcs, weights, |count, list, weights| {
@@ -297,7 +302,7 @@ impl GraphBuilder {
                 let (neighbor, weight) = ((pair >> 32) as u32, pair as u32);
                 if merge && kept > 0 && list[kept - 1] == neighbor {
                     let one = self.options.duplicates.weight_of_two(weights[kept - 1], weight);
-                    weights[kept - 1] = one.map_err(|sum| Failure::WeightOverflow { sum })?;
+                    weights[kept - 1] = one.unwrap_or_else(|sum| sums.note(sum));
                 } else {
                     (list[kept], weights[kept]) = (neighbor, weight);
                     kept += 1;
@@ -311,28 +316,22 @@ impl GraphBuilder {
     }
 }
 
-/// The reason why an attempt to build ended: an error, or a retry with a coarser weight scale.
-#[derive(Debug)]
-enum Failure {
-    Error(BuildError),
-    WeightOverflow { sum: u64 },
-}
+/// The largest sum of an edge's weights that 32 bits cannot hold, of all lists in any order: then all lists are built once
+/// more, with a coarser scale.
+#[derive(Debug, Default)]
+struct LargestSum(AtomicU64);
 
-impl From<BuildError> for Failure {
-    fn from(error: BuildError) -> Self {
-        Failure::Error(error)
+impl LargestSum {
+    /// Notes a sum above 32 bits; returns the weight that stands for it.
+    #[cold]
+    fn note(&self, sum: u64) -> u32 {
+        self.0.fetch_max(sum, Relaxed);
+        u32::MAX
     }
-}
 
-impl From<Cancelled> for Failure {
-    fn from(error: Cancelled) -> Self {
-        Failure::Error(error.into())
-    }
-}
-
-impl From<OutOfMemory> for Failure {
-    fn from(error: OutOfMemory) -> Self {
-        Failure::Error(error.into())
+    /// Returns the largest sum that was noted.
+    fn overflow(&self) -> Option<u64> {
+        Some(self.0.load(Relaxed)).filter(|&sum| sum > 0)
     }
 }
 
@@ -545,8 +544,8 @@ fn for_each_list(
     counts: &mut [u32],
     arcs: &mut [u32],
     weights: &mut [u32],
-    visit: impl Fn(&mut u32, &mut [u32], &mut [u32]) -> Result<(), Failure> + Sync + Copy + Send,
-) -> Result<(), Failure> {
+    visit: impl Fn(&mut u32, &mut [u32], &mut [u32]) -> Result<(), OutOfMemory> + Sync + Copy + Send,
+) -> Result<(), OutOfMemory> {
     const LISTS_PER_TASK: usize = 1024;
     if counts.len() > LISTS_PER_TASK {
         let middle = counts.len() / 2;

@@ -177,6 +177,11 @@ impl EdgeTable {
         [self.sources, self.targets]
     }
 
+    /// Returns the ids, the sources, the targets and the weights.
+    pub fn into_parts(self) -> (VertexIds, Vec<VertexId>, Vec<VertexId>, Option<Vec<f64>>) {
+        (self.ids, self.sources, self.targets, self.weights)
+    }
+
     pub(crate) fn into_ids(self) -> VertexIds {
         self.ids
     }

@@ -24,6 +24,7 @@ mod identity;
 mod ids;
 mod observer;
 mod plan;
+mod reduce;
 mod weight;
 
 pub mod batch;
@@ -35,7 +36,7 @@ pub mod tasks;
 pub use atomic::{as_atomic, as_atomic_words, as_plain, as_plain_words};
 pub use buffer::Buffer;
 pub use build_options::{BuildOptions, Duplicates, SelfLoops};
-pub use builder::{BuildError, GraphBuilder};
+pub use builder::{BuildError, GraphBuilder, OwnArcs, PartError};
 pub use by_size::{Ranked, Ranking, ranked_by_size};
 pub use cancel::{Cancel, Cancelled};
 pub use edges::{EdgeTable, EdgeTableError};
@@ -44,6 +45,7 @@ pub use ids::{ExternalId, MAX_VERTICES, Names, VertexId, VertexIds};
 pub use memory::OutOfMemory;
 pub use observer::Observer;
 pub use plan::{Item, Plan};
+pub use reduce::{Alone, Reduce};
 pub use storage::{
     Adjacency, Direction, Graph, GraphBytes, GraphView, InvalidGraph, MAX_SHARD_ARCS, Neighbors,
     Shard, compressed,

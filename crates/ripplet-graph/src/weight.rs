@@ -1,6 +1,8 @@
 //! Weights as integers: quantized once, so that sums do not depend on their order.
 
+use crate::{Alone, Reduce};
 use rayon::prelude::*;
+use std::convert::Infallible;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -57,34 +59,51 @@ impl WeightScale {
     ///
     /// In any case the sum over all arcs stays below 2^62 units.
     pub fn fitting(weights: &[f64]) -> WeightScale {
-        let largest = weights.iter().fold(0.0f64, |a, &w| a.max(w));
-        let total: f64 = weights.iter().sum();
-        if largest == 0.0 {
-            return WeightScale::ONE;
-        }
-        // Each row may become two arcs, hence the 1.
-        let by_total = TOTAL_BITS - bits_of_sum(weights, total) - 1;
-        let whole = largest <= f64::from(u32::MAX) && weights.iter().all(|w| w.fract() == 0.0);
-        if whole {
-            return WeightScale::binary(by_total.min(0));
-        }
-        let of_bits = |bits_of_largest: i32| {
-            WeightScale::binary(by_total.min(bits_of_largest - bits(largest)))
-        };
-        let usual = of_bits(REAL_WEIGHT_BITS);
-        if usual.loss(weights).changed == 0 {
-            return usual;
-        }
-        WeightScale::decimal(weights, largest, total).unwrap_or_else(|| of_bits(WIDE_WEIGHT_BITS))
+        let alone: Result<WeightScale, Infallible> = WeightScale::fitting_all(weights, &mut Alone);
+        alone.unwrap_or_else(|never| match never {})
     }
 
-    /// Returns the decimal scale that represents each of `weights` exactly, if there is one.
-    fn decimal(weights: &[f64], largest: f64, total: f64) -> Option<WeightScale> {
+    /// Returns the scale that [`WeightScale::fitting`] has for the weights of all processes, of which this one has
+    /// `weights`.
+    ///
+    /// # Errors
+    /// Those of `reduce`.
+    pub fn fitting_all<R: Reduce>(
+        weights: &[f64],
+        reduce: &mut R,
+    ) -> Result<WeightScale, R::Error> {
+        let all = Figures::of(weights, reduce)?;
+        if all.largest == 0.0 {
+            return Ok(WeightScale::ONE);
+        }
+        // Each row may become two arcs, hence the 1.
+        let by_total = TOTAL_BITS - all.total_bits - 1;
+        if all.are_whole && all.largest <= f64::from(u32::MAX) {
+            return Ok(WeightScale::binary(by_total.min(0)));
+        }
+        let of_bits = |bits_of_largest: i32| {
+            WeightScale::binary(by_total.min(bits_of_largest - bits(all.largest)))
+        };
+        let usual = of_bits(REAL_WEIGHT_BITS);
+        if usual.loss_of_all(weights, reduce)?.changed == 0 {
+            return Ok(usual);
+        }
+        let decimal = WeightScale::decimal(weights, &all, reduce)?;
+        Ok(decimal.unwrap_or_else(|| of_bits(WIDE_WEIGHT_BITS)))
+    }
+
+    /// Returns the decimal scale that represents each of all weights exactly, if there is one.
+    fn decimal<R: Reduce>(
+        weights: &[f64],
+        all: &Figures,
+        reduce: &mut R,
+    ) -> Result<Option<WeightScale>, R::Error> {
         let fits = |digits: &i32| {
             let factor = 10f64.powi(*digits);
-            (largest * factor).round() <= f64::from(u32::MAX) && bits(total * factor) < TOTAL_BITS
+            (all.largest * factor).round() <= f64::from(u32::MAX)
+                && bits(all.total * factor) < TOTAL_BITS
         };
-        let most = (1..=MOST_DIGITS).take_while(fits).last()?;
+        let Some(most) = (1..=MOST_DIGITS).take_while(fits).last() else { return Ok(None) };
         // A weight that is exact with some digits is so with more: each weight only needs to add
         // digits.
         let digits_of = |weights: &[f64]| {
@@ -95,8 +114,10 @@ impl WeightScale {
             })
         };
         let digits = weights.par_chunks(WEIGHTS_PER_TASK).map(digits_of);
-        let digits = digits.try_reduce(|| 1, |a, b| Some(a.max(b)))?;
-        Some(WeightScale(Unit::Decimal { digits }))
+        let digits = digits.try_reduce(|| 1, |a, b| Some(a.max(b)));
+        let own = digits.map_or(u64::MAX, |digits| digits as u64);
+        let digits = i32::try_from(reduce.largest("weight digits", own)?).ok();
+        Ok(digits.map(|digits| WeightScale(Unit::Decimal { digits })))
     }
 
     /// Returns a scale whose unit is a power of two.
@@ -188,6 +209,17 @@ impl WeightScale {
         losses.reduce(WeightLoss::default, WeightLoss::and)
     }
 
+    /// Returns the changes from storing the weights of all processes, of which this one has `weights`.
+    pub(crate) fn loss_of_all<R: Reduce>(
+        self,
+        weights: &[f64],
+        reduce: &mut R,
+    ) -> Result<WeightLoss, R::Error> {
+        let own = self.loss(weights).words();
+        let and = |a, b| WeightLoss::of_words(a).and(WeightLoss::of_words(b)).words();
+        Ok(WeightLoss::of_words(reduce.reduce("weight loss", own, and)?))
+    }
+
     /// Returns the number of stored units of a weight of 1.
     fn factor(self) -> f64 {
         match self.0 {
@@ -203,13 +235,52 @@ fn bits(value: f64) -> i32 {
     value.log2().floor() as i32 + 1
 }
 
-/// Returns the position of the highest bit of a sum of weights, which is `total` unless that is infinite.
-fn bits_of_sum(weights: &[f64], total: f64) -> i32 {
-    /// A sum of fewer than 2^64 weights is finite after each is divided by this.
-    const SHIFT: i32 = 64;
-    match total.is_finite() {
-        true => bits(total),
-        false => bits(weights.iter().map(|weight| weight * 2f64.powi(-SHIFT)).sum()) + SHIFT,
+/// What decides on the scale of weights.
+struct Figures {
+    largest: f64,
+    /// Whether all are integers.
+    are_whole: bool,
+    /// The sum, rounded up.
+    total: f64,
+    /// The position of the highest bit of the sum, which may be above all values of a float.
+    total_bits: i32,
+}
+
+impl Figures {
+    /// The bits of the largest weight in the unit of the sum.
+    const BITS: i32 = 60;
+
+    /// Returns the figures of all processes' weights, of which this one has `weights`.
+    ///
+    /// The sum is one of integers, so that it depends on no order.
+    fn of<R: Reduce>(weights: &[f64], reduce: &mut R) -> Result<Figures, R::Error> {
+        let chunks = || weights.par_chunks(WEIGHTS_PER_TASK);
+        let largest = chunks().map(|some| some.iter().fold(0.0f64, |a, &w| a.max(w)));
+        let largest = largest.reduce(|| 0.0, f64::max);
+        // Bits of positive floats ascend as they do.
+        let largest = f64::from_bits(reduce.largest("largest weight", largest.to_bits())?);
+        if largest == 0.0 {
+            return Ok(Figures { largest, are_whole: true, total: 0.0, total_bits: 0 });
+        }
+        let unit = bits(largest) - Figures::BITS;
+        // In two steps, as one power of two may be beyond all floats.
+        let [first, second] = [-unit / 2, -unit - (-unit / 2)].map(|power| 2f64.powi(power));
+        let units = |weight: f64| u128::from((weight * first * second).ceil() as u64);
+        let some = chunks().map(|some| {
+            let total: u128 = some.iter().map(|&weight| units(weight)).sum();
+            (total, some.iter().all(|weight| weight.fract() == 0.0))
+        });
+        let (total, are_whole) = some.reduce(|| (0, true), |a, b| (a.0 + b.0, a.1 && b.1));
+        let own = [total as u64, (total >> 64) as u64, u64::from(!are_whole)];
+        let wide = |low: u64, high: u64| u128::from(high) << 64 | u128::from(low);
+        let [low, high, fractions] = reduce.reduce("weights", own, |a, b| {
+            let sum = wide(a[0], a[1]).wrapping_add(wide(b[0], b[1]));
+            [sum as u64, (sum >> 64) as u64, a[2] | b[2]]
+        })?;
+        let total = wide(low, high);
+        let total_bits = u128::BITS as i32 - total.leading_zeros() as i32 + unit;
+        let total = total as f64 / first / second;
+        Ok(Figures { largest, are_whole: fractions == 0, total, total_bits })
     }
 }
 
@@ -248,6 +319,18 @@ impl WeightLoss {
                 (self.worst, self.weight, self.stored) = (relative, weight, stored);
             }
         }
+    }
+
+    /// Returns the loss as words, for [`Reduce`].
+    fn words(self) -> [u64; 5] {
+        let WeightLoss { weights, changed, worst, weight, stored } = self;
+        [weights, changed, worst.to_bits(), weight.to_bits(), stored.to_bits()]
+    }
+
+    /// Returns the loss of [`WeightLoss::words`].
+    fn of_words([weights, changed, rest @ ..]: [u64; 5]) -> WeightLoss {
+        let [worst, weight, stored] = rest.map(f64::from_bits);
+        WeightLoss { weights, changed, worst, weight, stored }
     }
 
     /// Returns the combination of two losses.

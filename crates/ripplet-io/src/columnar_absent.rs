@@ -9,6 +9,7 @@ use crate::vertex_rows::{Asked, FoundColumns, Header, VertexRow};
 use crate::{Format, NotBuiltIn, Place, ReadError, ReadErrorKind, ReadOptions};
 use bytes::Bytes;
 use ripplet_graph::{EdgeTable, ExternalId};
+use std::ops::Range;
 use std::path::Path;
 
 /// Returns the error for a file with edges.
@@ -16,6 +17,17 @@ pub(crate) fn read(
     path: &Path,
     format: Format,
     _: &ReadOptions,
+) -> Result<(EdgeTable, ReadColumns), ReadError> {
+    Err(refused(format).of(path))
+}
+
+/// Returns the error for a share of a file.
+pub(crate) fn read_share(
+    path: &Path,
+    format: Format,
+    _: &ReadOptions,
+    _: Range<u64>,
+    _: u64,
 ) -> Result<(EdgeTable, ReadColumns), ReadError> {
     Err(refused(format).of(path))
 }

@@ -395,7 +395,7 @@ impl Ranks {
 
     /// Returns the ids, ascending.
     pub(crate) fn into_ids(self, sign: Sign) -> Result<VertexIds, OutOfMemory> {
-        let mut ids = match self.order {
+        let ids = match self.order {
             Order::Consecutive => {
                 let first = match sign {
                     Sign::Unsigned => Some(self.least),
@@ -412,16 +412,33 @@ impl Ranks {
             Order::Bitmap { bits, .. } => set_bits(&bits, self.least, self.count)?,
             Order::Sorted { ids, .. } => ids,
         };
-        if sign == Sign::Unsigned {
-            return Ok(VertexIds::Unsigned(ids.into()));
+        Ok(stored_ids(ids, sign))
+    }
+}
+
+/// Returns ids that ascend, in [`signed`] form if they are signed.
+fn stored_ids(mut ids: Vec<u64>, sign: Sign) -> VertexIds {
+    if sign == Sign::Unsigned {
+        return VertexIds::Unsigned(ids.into());
+    }
+    let negative = ids.first().is_some_and(|&id| unsigned_to_signed(id) < 0);
+    ids.iter_mut().for_each(|id| *id = unsigned_to_signed(*id) as u64);
+    match negative {
+        // In place: both are 64 bits.
+        true => VertexIds::Signed(bytemuck::allocation::cast_vec::<u64, i64>(ids).into()),
+        false => VertexIds::Unsigned(ids.into()),
+    }
+}
+
+/// Returns the vertices of distinct ids that ascend, in [`signed`] form if they are signed, as [`intern_integers`] has them.
+pub(crate) fn ids_of_sorted(ids: Vec<u64>, sign: Sign) -> Result<VertexIds, OutOfMemory> {
+    let count = ids.len() as u32;
+    match (ids.first(), ids.last()) {
+        (Some(&least), Some(&most)) if most - least == u64::from(count) - 1 => {
+            Ranks { least, count, order: Order::Consecutive }.into_ids(sign)
         }
-        let negative = ids.first().is_some_and(|&id| unsigned_to_signed(id) < 0);
-        ids.iter_mut().for_each(|id| *id = unsigned_to_signed(*id) as u64);
-        Ok(match negative {
-            // In place: both are 64 bits.
-            true => VertexIds::Signed(bytemuck::allocation::cast_vec::<u64, i64>(ids).into()),
-            false => VertexIds::Unsigned(ids.into()),
-        })
+        (None, _) => Ranks { least: 0, count, order: Order::Consecutive }.into_ids(sign),
+        _ => Ok(stored_ids(ids, sign)),
     }
 }
 

@@ -66,6 +66,7 @@ pub mod bv;
 pub mod checkpoint;
 #[cfg(feature = "columnar")]
 pub mod columnar;
+pub mod ranked;
 pub mod rg;
 pub mod rgz;
 pub mod swarm_file;

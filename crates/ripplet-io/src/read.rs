@@ -77,7 +77,10 @@ pub fn read_edges_with_summary(
 }
 
 /// Reads the edges of one file.
-fn read_file(path: &Path, options: &ReadOptions) -> Result<(EdgeTable, ReadSummary), ReadError> {
+pub(crate) fn read_file(
+    path: &Path,
+    options: &ReadOptions,
+) -> Result<(EdgeTable, ReadSummary), ReadError> {
     let standard_input = path == Path::new("-");
     let format = match format_of(path, options)? {
         Format::Metis if options.format.is_none() && bv::is_beside(path) => Format::Bv,
@@ -113,7 +116,11 @@ fn read_file(path: &Path, options: &ReadOptions) -> Result<(EdgeTable, ReadSumma
 }
 
 /// Rejects a delimiter for a format that has none.
-fn check_delimiter(path: &Path, format: Format, options: &ReadOptions) -> Result<(), ReadError> {
+pub(crate) fn check_delimiter(
+    path: &Path,
+    format: Format,
+    options: &ReadOptions,
+) -> Result<(), ReadError> {
     if options.delimiter.is_none() || format == Format::EdgeList || format.is_delimited() {
         return Ok(());
     }

@@ -36,6 +36,13 @@ impl ReadSummary {
         let notes = columns.graph_ignored.iter().map(note).collect();
         ReadSummary { columns: Some(Box::new(columns)), notes, ..ReadSummary::of_edges(edges) }
     }
+
+    /// Notes that the edges are those of several files.
+    pub(crate) fn note_files(&mut self, files: usize) {
+        if let Some(columns) = &mut self.columns {
+            columns.asides.push(format!("from {files} files"));
+        }
+    }
 }
 
 /// Columns of a table that were read.
@@ -113,11 +120,8 @@ impl fmt::Display for ReadGraphColumns {
 
 impl fmt::Display for ReadColumns {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ReadColumns { source, target, ignored, .. } = self;
-        write!(f, "source = {source}, target = {target}")?;
-        if let Some(weight) = &self.weight {
-            write!(f, ", weight = {weight}")?;
-        }
+        let ReadColumns { ignored, .. } = self;
+        f.write_str(&self.chosen())?;
         let how = self.weighted_option();
         match (*ignored, &self.weight_ignored) {
             (0, _) => {}
@@ -140,6 +144,18 @@ impl fmt::Display for ReadColumns {
 }
 
 impl ReadColumns {
+    /// Returns the columns of the edges.
+    pub(crate) fn ends(&self) -> [Option<&ReadColumn>; 3] {
+        [Some(&self.source), Some(&self.target), self.weight.as_ref()]
+    }
+
+    /// Returns the columns of the edges, as they print.
+    pub(crate) fn chosen(&self) -> String {
+        let ReadColumns { source, target, .. } = self;
+        let weight = self.weight.as_ref().map(|weight| format!(", weight = {weight}"));
+        format!("source = {source}, target = {target}{}", weight.unwrap_or_default())
+    }
+
     /// Returns the option that reads the ignored weight.
     fn weighted_option(&self) -> String {
         match &self.weight_ignored {

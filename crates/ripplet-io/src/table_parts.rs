@@ -7,7 +7,7 @@
 use crate::fault::Fault;
 use crate::intern::{self, Ends, Interned, Sign};
 use crate::names::NameIndex;
-use crate::summary::{ReadColumns, ReadSummary};
+use crate::summary::ReadSummary;
 use crate::{Format, Place, ReadError, ReadErrorKind};
 use glob::{MatchOptions, Pattern};
 use rayon::prelude::*;
@@ -18,6 +18,9 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+/// The refusal of ids that no integer of 64 bits can hold together.
+pub(crate) const BEYOND_64_BITS: &str = "some ids are negative and others above 2^63 - 1, and an id has 64 bits: --ids names reads them as \
+     names";
 /// Edges of a block, which one thread converts.
 const BLOCK: usize = 1 << 20;
 /// The most files whose notes the summary has beside those of the first.
@@ -111,7 +114,7 @@ pub(crate) fn join(
     if let [file] = files {
         return read(file);
     }
-    let mut table = Joined { first: None, noted: 0, ids: None, weights: None, is_told };
+    let mut table = Joined::new(is_told);
     let mut empty = None;
     for file in files {
         match read(file) {
@@ -122,21 +125,23 @@ pub(crate) fn join(
     }
     match (table.first.is_some(), empty) {
         (false, Some(error)) => Err(error),
-        _ => table.finish(files.len()).map_err(|fault| fault.of(pattern)),
+        _ => {
+            let (edges, mut summary) = table.finish().map_err(|fault| fault.of(pattern))?;
+            summary.note_files(files.len());
+            Ok((edges, summary))
+        }
     }
+}
+
+/// Whether a format is a table with a row an edge, whose vertices are those of its edges alone.
+pub(crate) fn is_table(format: Format) -> bool {
+    use Format::{Arrow, Csv, EdgeList, JsonLines, Parquet, Tsv};
+    matches!(format, EdgeList | Tsv | Csv | JsonLines | Parquet | Arrow)
 }
 
 /// Rejects a file that is a graph of its own: its vertices are not those of its edges alone.
 pub(crate) fn check_is_table(file: &Path, format: Format) -> Result<(), ReadError> {
-    if matches!(
-        format,
-        Format::EdgeList
-            | Format::Tsv
-            | Format::Csv
-            | Format::JsonLines
-            | Format::Parquet
-            | Format::Arrow
-    ) {
+    if is_table(format) {
         return Ok(());
     }
     let sentence = format!(
@@ -147,7 +152,7 @@ pub(crate) fn check_is_table(file: &Path, format: Format) -> Result<(), ReadErro
 }
 
 /// The rows of the parts so far.
-struct Joined {
+pub(crate) struct Joined {
     /// The first file with edges, and the summary of all files.
     first: Option<(PathBuf, ReadSummary)>,
     /// The number of other files with notes.
@@ -167,7 +172,16 @@ enum JoinedIds {
 }
 
 impl Joined {
-    fn add(
+    /// No parts. `is_told` is whether the caller chose the columns; otherwise they must be called the same in all files.
+    pub(crate) fn new(is_told: bool) -> Joined {
+        Joined { first: None, noted: 0, ids: None, weights: None, is_told }
+    }
+
+    /// Adds the edges of a file.
+    ///
+    /// # Errors
+    /// If its columns or the kind of its ids are not those of the files before, or memory is refused.
+    pub(crate) fn add(
         &mut self,
         file: &Path,
         edges: &EdgeTable,
@@ -244,10 +258,7 @@ impl Joined {
                     JoinedIds::Names(..) => ["integers", "names"],
                     JoinedIds::Integers { .. } => ["names", "integers"],
                 };
-                return Err(Fault::whole(format!(
-                    "its ids are {these}, and those of the files before are {others}: --ids names reads all of them as \
-                     names"
-                )));
+                return Err(Fault::whole(mixed_ids(these, others)));
             }
         }
         if let Some(weights) = edges.weights() {
@@ -258,16 +269,15 @@ impl Joined {
         Ok(())
     }
 
-    fn finish(self, files: usize) -> Result<(EdgeTable, ReadSummary), Fault> {
+    /// Returns the edges of all files; there is at least one.
+    pub(crate) fn finish(self) -> Result<(EdgeTable, ReadSummary), Fault> {
         let Joined { first, noted, ids, weights, is_told: _ } = self;
         let (Some((_, mut summary)), Some(ids)) = (first, ids) else {
             return Err(Fault::whole("there are no files"));
         };
         let interned = match ids {
             JoinedIds::Integers { sign: Sign::Signed, above_signed: true, .. } => {
-                let sentence = "some ids are negative and others above 2^63 - 1, and an id has 64 bits: --ids names \
-                                reads them as names";
-                return Err(Fault::whole(sentence));
+                return Err(Fault::whole(BEYOND_64_BITS));
             }
             JoinedIds::Integers { mut blocks, sign, .. } => {
                 if sign == Sign::Signed {
@@ -284,14 +294,18 @@ impl Joined {
         if let Some(weights) = weights {
             table = table.with_weights(intern::into_column(weights)?)?;
         }
-        if let Some(columns) = summary.columns.as_mut() {
-            if noted > MOST_NOTED {
-                columns.asides.push(format!("and more in {} other files", noted - MOST_NOTED));
-            }
-            columns.asides.push(format!("from {files} files"));
+        if let Some(columns) = summary.columns.as_mut().filter(|_| noted > MOST_NOTED) {
+            columns.asides.push(format!("and more in {} other files", noted - MOST_NOTED));
         }
         Ok((table, summary))
     }
+}
+
+/// Returns the refusal of a file whose ids are of another kind than those of the files before.
+pub(crate) fn mixed_ids(these: &str, others: &str) -> String {
+    format!(
+        "its ids are {these}, and those of the files before are {others}: --ids names reads all of them as names"
+    )
 }
 
 /// Returns what `block` makes of the ends of each some edges, in their order, on all threads.
@@ -314,22 +328,17 @@ fn check_columns(
     all: &ReadSummary,
 ) -> Result<(), ReadError> {
     let (Some(part), Some(all)) = (&summary.columns, &all.columns) else { return Ok(()) };
-    let of = |columns: &ReadColumns| {
-        (columns.source.clone(), columns.target.clone(), columns.weight.clone())
-    };
-    if of(part) == of(all) {
-        return Ok(());
+    match part.ends() == all.ends() {
+        true => Ok(()),
+        false => Err(other_columns(file, &part.chosen(), first, &all.chosen())),
     }
-    let named = |columns: &ReadColumns| {
-        let weight = columns.weight.as_ref().map(|weight| format!(", weight = {weight}"));
-        let weight = weight.unwrap_or_default();
-        format!("source = {}, target = {}{weight}", columns.source, columns.target)
-    };
+}
+
+/// Returns the refusal of a file whose edges are in other columns than those of the first.
+pub(crate) fn other_columns(file: &Path, part: &str, first: &Path, all: &str) -> ReadError {
     let sentence = format!(
-        "its edges are {}, and those of {} are {}: --columns chooses those of all files",
-        named(part),
+        "its edges are {part}, and those of {} are {all}: --columns chooses those of all files",
         first.display(),
-        named(all)
     );
-    Err(ReadError::content(file, Place::File, sentence))
+    ReadError::content(file, Place::File, sentence)
 }

@@ -6,8 +6,9 @@ use ripplet_graph::{
     BuildError, BuildOptions, Direction, EdgeTable, Graph, GraphBuilder, GraphView,
 };
 use ripplet_io::{
-    Format, Place, ReadError, ReadOptions, ReadSummary, read_edges_with_summary, rg, rgz,
+    Format, Place, ReadError, ReadOptions, ReadSummary, ranked, read_edges_with_summary, rg, rgz,
 };
+use ripplet_ranks::Comm;
 use std::path::Path;
 use thiserror::Error;
 
@@ -116,6 +117,24 @@ impl LoadOptions {
         let part = rg::open_part(path, part, parts, with_ids)?;
         self.check_stored((&part.graph).into(), path)?;
         Ok(part)
+    }
+
+    /// Whether [`LoadOptions::read_table_part`] reads a file.
+    pub fn has_shares(&self, path: &Path) -> bool {
+        ranked::has_shares(path, &self.read)
+    }
+
+    /// Reads a table of edges with other ranks, and builds this rank's part of its graph: see [`ranked::read_part`].
+    ///
+    /// # Errors
+    /// Those of [`ranked::read_part`].
+    pub fn read_table_part(
+        &self,
+        path: &Path,
+        comm: &mut Comm,
+        with_ids: bool,
+    ) -> Result<ranked::TablePart, ranked::TablePartError> {
+        ranked::read_part(path, &self.read, &self.build, comm, with_ids)
     }
 
     /// Builds a graph from the contents of a file: the second half of [`load`], which states the

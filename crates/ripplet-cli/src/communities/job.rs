@@ -270,8 +270,11 @@ impl Job<'_> {
     /// Returns why a rank needs the whole graph, if it does: else the lists of its own vertices are enough.
     pub fn needs_whole_graph(&self) -> Option<String> {
         let is_rg = self.load.format_of(&self.input) == Some(Format::Rg);
-        if !is_rg {
-            return Some("only an .rg is read in parts, and `ripplet convert` makes one".into());
+        if !is_rg && !self.load.has_shares(&self.input) {
+            return Some(
+                "tables of edges and .rg are read in parts, and `ripplet convert` makes an .rg"
+                    .into(),
+            );
         }
         let joins = self.small.is_some_and(|small| small.joins);
         let reasons = [

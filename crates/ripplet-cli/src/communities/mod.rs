@@ -23,6 +23,7 @@ mod largest;
 #[cfg(not(feature = "draw"))]
 #[path = "largest_absent.rs"]
 mod largest;
+mod part;
 mod profile;
 mod program;
 mod refine;
@@ -43,16 +44,17 @@ use crate::message::counted;
 use crate::named_cover::say_columns;
 use crate::output::{check_alone, check_place, named_input};
 use crate::ranks::Ranks;
-use crate::reading::{FileParts, Loaded, load_part, load_stored};
+use crate::reading::Loaded;
 use crate::stats::Stages;
 use crate::{device, interrupt, memory};
 use job::Job;
+use part::load_of_rank;
 use program::{Program, rows_of, rows_of_seeded};
+use ripplet::Device;
 use ripplet::device::AnyExecutor;
 use ripplet::graph::VertexIds;
 use ripplet::io::{self, InitialLabels, ReadOptions, write};
 use ripplet::programs::ProgramName;
-use ripplet::{Device, StoredGraph};
 use std::cell::RefCell;
 use std::path::Path;
 use std::time::Instant;
@@ -204,28 +206,6 @@ fn run_graph(mut job: Job<'_>, ranks: &Ranks, console: &Console) -> Result<(), F
             work.run_for(&*planted.program, |outcome| Ok(rows_of_seeded(planted.seeds, outcome)))
         }
     }
-}
-
-/// Loads the graph, of which a rank reads its part if that is enough.
-fn load_of_rank(
-    job: &Job<'_>,
-    ranks: &Ranks,
-    console: &Console,
-) -> Result<(Loaded<StoredGraph>, Option<FileParts>), Failure> {
-    let (path, load) = (&job.input, &job.load);
-    if !ranks.are_several() {
-        return Ok((load_stored(path, load, job.storage, console)?, None));
-    }
-    if let Some(reason) = &job.whole_graph {
-        let path_named = named_input(path);
-        console.remark(&format!("each rank reads the whole graph of {path_named}: {reason}"));
-        return Ok((load_stored(path, load, job.storage, console)?, None));
-    }
-    // Labels to begin with name vertices by their ids.
-    let with_ids = ranks.is_first() || job.labels.is_some();
-    let (loaded, parts) = load_part(path, load, (ranks.rank(), ranks.size()), with_ids, console)?;
-    console.detail(&format!("each rank reads its part of {}", named_input(path)));
-    Ok((loaded, Some(parts)))
 }
 
 /// Checks that the output can have these ids, and reads the initial labels.

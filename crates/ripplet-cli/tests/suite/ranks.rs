@@ -179,12 +179,92 @@ fn ranks_read_their_parts_of_an_rg() {
 }
 
 #[test]
+fn ranks_read_their_shares_of_tables() {
+    let sandbox = Sandbox::with([("ring.csv", &*ring())]);
+    let rows = |from: u32| -> String {
+        let row = |row: u32| format!("n{},n{},{}\n", row * row % 97, row % 211, 1 + row % 4);
+        "from,to,amount\n"
+            .chars()
+            .chain((from..from + 450).flat_map(|at| row(at).chars().collect::<Vec<_>>()))
+            .collect()
+    };
+    fs::create_dir(sandbox.path("days")).unwrap();
+    for day in 0..3 {
+        sandbox.write(&format!("days/{day}.csv"), rows(450 * day));
+    }
+    sandbox.ok("convert ring.csv --weighted ring.rg");
+    sandbox.ok("communities ring.csv --iterations 1 -o start.csv --quiet");
+    let inputs = [
+        ("ring.csv --weighted --keep-loops", "read 216 edges: source = \"source\""),
+        (
+            "days/*.csv --directed --weighted",
+            "read 1,350 edges: source = \"from\", target = \"to\", weight = \"amount\"; from 3 files",
+        ),
+        ("ring.csv --labels start.csv --min-size 2 --program llp --gamma 0.1", "read 216 edges"),
+    ];
+    for (mpi, (input, summary)) in both().flat_map(|mpi| inputs.map(|input| (mpi.clone(), input))) {
+        if mpi.is_open_mpi && !input.starts_with("days") {
+            continue;
+        }
+        let run = format!("communities {input} --threads 1 --stats s.json -o");
+        sandbox.ok(&format!("{run} one.csv"));
+        let (expected, figures) = (sandbox.read("one.csv"), sandbox.json("s.json"));
+        for &ranks in if mpi.is_open_mpi { &[2, 3][..] } else { &[1, 2, 3, 4, 7] } {
+            let said = mpi.run(&sandbox, ranks, &format!("{run} several.csv --ranks mpi"));
+            assert_eq!((said.code, &*said.out), (Some(0), ""), "{said:?}");
+            assert_eq!(sandbox.read("several.csv"), expected, "{input}, {ranks} ranks");
+            assert_eq!(said.error.matches(summary).count(), 1, "{said:?}");
+            let found = sandbox.json("s.json");
+            for figure in FIGURES {
+                assert_eq!(found[figure], figures[figure], "{figure}, {input}, {ranks} ranks");
+            }
+            assert_eq!(found["ranks"]["graph"], "parts");
+        }
+    }
+    // A run of ranks goes on in one process, and from another file of the same graph.
+    let Some(mpi) = mpich() else { return };
+    sandbox.ok("communities ring.csv --weighted -o one.csv --quiet");
+    let said = mpi.run(&sandbox, 3, "communities ring.csv --weighted --iterations 1 --checkpoint c --checkpoint-every 1 -o o.csv");
+    assert_eq!(said.code, Some(0), "{said:?}");
+    for input in ["ring.csv --weighted", "ring.rg"] {
+        sandbox.ok(&format!("communities {input} --checkpoint c --resume -o o.csv"));
+        assert_eq!(sandbox.read("o.csv"), sandbox.read("one.csv"));
+    }
+}
+
+#[test]
+fn shares_that_are_wrong_are_refused_once() {
+    let Some(mpi) = mpich() else { return };
+    let mut rows: Vec<String> = (0..200).map(|row| format!("{row},{},1", row + 1)).collect();
+    rows.insert(0, "source,target,weight".into());
+    rows[150] = "149,150,heavy".into();
+    let sandbox = Sandbox::with([("g.csv", &*rows.join("\n"))]);
+    for folder in ["a", "b"] {
+        fs::create_dir(sandbox.path(folder)).unwrap();
+    }
+    sandbox.write("a/e.csv", "source,target\n1,2\n");
+    sandbox.write("b/e.csv", "source,target\n1,2\n2,3\n");
+    let said = mpi.run(&sandbox, 3, "communities g.csv --weighted -o o.csv");
+    one_error(&said, 2, &["error: rank 2 on ", ": g.csv:151: "]);
+    let run = "communities e.csv -o o.csv";
+    let said = mpi.run_each(&sandbox, &[("a", run), ("b", run)]);
+    one_error(&said, 2, &["rank 1 has other input files than rank 0"]);
+    let said = mpi.run(&sandbox, 2, "communities g.csv --columns no,target -o o.csv");
+    one_error(&said, 2, &["g.csv:1: ", "no"]);
+    let said = mpi.run(&sandbox, 2, "communities none*.csv -o o.csv");
+    one_error(&said, 2, &["no file has such a name"]);
+    assert!(!sandbox.path("o.csv").exists());
+}
+
+#[test]
 fn what_needs_the_whole_graph_reads_it_and_says_so() {
     let Some(mpi) = mpich() else { return };
     let sandbox = Sandbox::with([("g.csv", &*ring()), ("seeds.csv", "0,x\n50,y\n")]);
     sandbox.ok("convert g.csv --weighted g.rg");
+    sandbox.ok("convert g.csv g.gml");
     for (options, reason) in [
-        ("g.csv --weighted", "only an .rg is read in parts"),
+        ("g.gml", "tables of edges and .rg are read in parts"),
+        ("g.csv --weighted --names hub", "--names hub needs all of it"),
         ("g.rg --names hub", "--names hub needs all of it"),
         ("g.rg --min-size 8 --join-small", "--join-small needs all of it"),
         ("g.rg --storage compressed", "--storage compressed needs all of it"),
@@ -340,6 +420,9 @@ fn ranks_that_differ_are_refused() {
         fs::create_dir(sandbox.path(folder)).unwrap();
         if !edges.is_empty() {
             sandbox.write(&format!("{folder}/e.csv"), edges);
+            let list =
+                if folder == "a" { "4 3\n2 4\n1 3\n2\n1\n" } else { "4 3\n2\n1 3\n2 4\n3\n" };
+            sandbox.write(&format!("{folder}/e.graph"), list);
         }
     }
     let run = "communities e.csv -o o.csv";
@@ -351,6 +434,9 @@ fn ranks_that_differ_are_refused() {
         &["rank 1 on ", " was started with another version of ripplet, or with other arg"],
     );
     let said = mpi.run_each(&sandbox, &[("a", run), ("b", run)]);
+    one_error(&said, 2, &["rank 1 has other input files than rank 0"]);
+    let run_whole = run.replace("e.csv", "e.graph");
+    let said = mpi.run_each(&sandbox, &[("a", &run_whole), ("b", &run_whole)]);
     one_error(&said, 2, &["rank 1 has another graph, version or options"]);
     let said = mpi.run_each(&sandbox, &[("a", run), ("c", run)]);
     one_error(&said, 2, &["error: rank 1 on ", ": e.csv: No such file"]);

@@ -30,6 +30,8 @@ pub struct Graph {
     direction: Direction,
     scale: WeightScale,
     shards: Vec<Shard>,
+    /// The arcs of lists that only other processes have.
+    arcs_elsewhere: u64,
 }
 
 /// The bytes that a graph occupies, by part.
@@ -436,7 +438,13 @@ impl Graph {
         if next != vertices {
             return Err(InvalidGraph::Range { shard: shards.len() });
         }
-        Ok(Graph { ids, direction, scale, shards })
+        Ok(Graph { ids, direction, scale, shards, arcs_elsewhere: 0 })
+    }
+
+    /// Returns a process's part of a graph whose other lists, which are empty here, have this many arcs.
+    #[must_use]
+    pub fn with_arcs_elsewhere(self, arcs_elsewhere: u64) -> Graph {
+        Graph { arcs_elsewhere, ..self }
     }
 
     /// Returns the external ids of the vertices.
@@ -460,9 +468,11 @@ impl Graph {
     }
 
     /// Returns the number of stored arcs: two per undirected edge, one per directed edge and per
-    /// self-loop. (A directed graph stores them a second time, as incoming arcs.)
+    /// self-loop. (A directed graph stores them a second time, as incoming arcs.) Of a process's part of a graph, it is
+    /// the number of the whole graph.
     pub fn arcs(&self) -> u64 {
-        self.shards.iter().map(|shard| shard.out.neighbors.len() as u64).sum()
+        let own = self.shards.iter().map(|shard| shard.out.neighbors.len() as u64);
+        own.sum::<u64>() + self.arcs_elsewhere
     }
 
     /// Returns the number of edges, including self-loops. Cost: one pass, which counts the

@@ -44,6 +44,7 @@ use arrow_schema::Schema;
 use bytes::Bytes;
 use rayon::prelude::*;
 use ripplet_graph::{Cancel, EdgeTable, memory};
+use std::ops::Range;
 use std::path::Path;
 use values::{Values, first_null, floats, id_kind};
 
@@ -58,6 +59,23 @@ pub fn read(
 ) -> Result<(EdgeTable, ReadColumns), ReadError> {
     let bytes = map(path).map_err(|error| ReadError::io(path, Place::File, error))?;
     edges(Bytes::from_owner(bytes), format, options).map_err(|fault| fault.of(path))
+}
+
+/// Reads the edges of a share of a Parquet file, as [`read`] does all: `of` shares are the file, and those of `range` are
+/// read.
+///
+/// # Errors
+/// The errors of [`read`]; [`ReadErrorKind::NoEdges`] if no row group begins there.
+pub(crate) fn read_share(
+    path: &Path,
+    format: Format,
+    options: &ReadOptions,
+    range: Range<u64>,
+    of: u64,
+) -> Result<(EdgeTable, ReadColumns), ReadError> {
+    let bytes = map(path).map_err(|error| ReadError::io(path, Place::File, error))?;
+    let table = Table::open(Bytes::from_owner(bytes), format).map_err(|fault| fault.of(path))?;
+    edges_of_table(&table.of_share(range, of), options).map_err(|fault| fault.of(path))
 }
 
 /// Parses the edges of a file in memory, as [`read`] does; errors name the input `(bytes)`.

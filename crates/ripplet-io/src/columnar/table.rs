@@ -14,10 +14,12 @@ use parquet::arrow::arrow_reader::{
 use parquet::basic::Type;
 use parquet::column::page::{Page, PageReader};
 use parquet::errors::ParquetError;
+use parquet::file::metadata::RowGroupMetaData;
 use parquet::file::reader::{ChunkReader, Length};
 use parquet::file::serialized_reader::SerializedPageReader;
 use ripplet_graph::{memory, tasks};
 use std::io::{self, Cursor};
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -31,6 +33,8 @@ pub(crate) struct Table {
     bytes: Bytes,
     schema: SchemaRef,
     container: Container,
+    /// The row groups of a Parquet file that are read, if not all.
+    groups: Option<Range<usize>>,
 }
 
 enum Container {
@@ -52,7 +56,8 @@ impl Table {
             let metadata =
                 ArrowReaderMetadata::load(&Mapped(bytes.clone()), options).map_err(no_parquet)?;
             let schema = metadata.schema().clone();
-            return Ok(Table { bytes, schema, container: Container::Parquet(metadata) });
+            let container = Container::Parquet(metadata);
+            return Ok(Table { bytes, schema, container, groups: None });
         }
         ipc::check(&bytes)?;
         let reader = Cursor::new(bytes.clone());
@@ -63,7 +68,7 @@ impl Table {
             let schema = StreamReader::try_new(reader, None).map_err(no_arrow)?.schema();
             (schema, Container::ArrowStream)
         };
-        Ok(Table { bytes, schema, container })
+        Ok(Table { bytes, schema, container, groups: None })
     }
 
     /// The table of batches in memory, which have one schema.
@@ -77,7 +82,30 @@ impl Table {
             return Err(Fault::whole(sentence));
         }
         let container = Container::Batches(batches.to_vec());
-        Ok(Table { bytes: Bytes::new(), schema, container })
+        Ok(Table { bytes: Bytes::new(), schema, container, groups: None })
+    }
+
+    /// Returns the table of the row groups of a Parquet file that begin in a range of its rows, in shares of `of` of all:
+    /// those of consecutive ranges are all rows. Other tables are as they are.
+    pub(crate) fn of_share(self, range: Range<u64>, of: u64) -> Table {
+        let Container::Parquet(metadata) = &self.container else { return self };
+        let rows = |group: &RowGroupMetaData| u64::try_from(group.num_rows()).unwrap_or(0);
+        let groups = metadata.metadata().row_groups();
+        let all: u128 = groups.iter().map(|group| u128::from(rows(group))).sum();
+        let mut before = 0u128;
+        let place = |group| {
+            let place = before;
+            before += u128::from(rows(group));
+            place
+        };
+        let places: Vec<u128> = groups.iter().map(place).collect();
+        // The first group that begins at a share or behind it.
+        let first = |share: u64| {
+            places.partition_point(|place| place * u128::from(of) < u128::from(share) * all)
+        };
+        let last = if range.end >= of { places.len() } else { first(range.end) };
+        let groups = Some(first(range.start).min(last)..last);
+        Table { groups, ..self }
     }
 
     /// Returns the columns of the file.
@@ -174,7 +202,10 @@ impl Table {
             let next = first.saturating_add(rows);
             std::mem::replace(&mut first, next)
         });
-        let work: Vec<(usize, u64)> = firsts.enumerate().collect();
+        let mut work: Vec<(usize, u64)> = firsts.enumerate().collect();
+        if let Some(read) = &self.groups {
+            work.retain(|(group, _)| read.contains(group));
+        }
         let mapped = tasks::map(work.len(), |at| {
             let (group, first) = work[at];
             let mut batches = guarded(|| row_group(&self.bytes, metadata, group, columns))?;

@@ -31,6 +31,7 @@ mod row;
 mod rows;
 mod sample_error;
 mod separator;
+mod share;
 mod source;
 mod table;
 pub(crate) mod token;
@@ -45,8 +46,9 @@ pub(crate) use label_rows::{json_label_rows, label_rows};
 pub(crate) use ldbc::Vertices;
 pub(crate) use pairs::{members, pairs};
 pub(crate) use records::records;
+pub(crate) use share::read_share;
 pub(crate) use source::{LONGEST_OF_WORDS, Text};
-pub(crate) use table::{GraphRows, read_of_graphs};
+pub(crate) use table::{GraphRows, left_out_aside, read_of_graphs};
 pub(crate) use tu::{Indicator, read_labels};
 
 use crate::fault::Fault;

@@ -35,6 +35,8 @@ pub(crate) struct Text<'a> {
     end: End,
     /// Number of lines returned.
     line: u64,
+    /// Number of bytes returned or skipped.
+    passed: u64,
     longest: usize,
 }
 
@@ -112,9 +114,7 @@ impl<'a> Text<'a> {
         reader: Box<dyn Read + Send + 'a>,
         compression: Compression,
     ) -> Result<Text<'a>, Fault> {
-        let (buffer, end) = (Vec::new(), End::NotYet);
-        let mut text =
-            Text { reader, compression, buffer, start: 0, end, line: 0, longest: LONGEST_ROW };
+        let mut text = Text { compression, ..Text::of_lines(reader) };
         match text.look_ahead(8) {
             // An id may begin so, but no such byte follows it.
             [b'P', b'A', b'R', b'1', 0..=8, ..] | [b'P', b'A', b'R', b'1', 14..=31, ..] => {
@@ -123,13 +123,20 @@ impl<'a> Text<'a> {
             [b'A', b'R', b'R', b'O', b'W', b'1', 0, 0, ..] => {
                 return Err(Fault::whole(binary("Arrow", "arrow")));
             }
-            [0xef, 0xbb, 0xbf, ..] => text.start = 3,
+            [0xef, 0xbb, 0xbf, ..] => text.skip_bytes(3),
             [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => {
                 return Err(Fault::whole("the text is UTF-16: convert it to UTF-8"));
             }
             _ => {}
         }
         Ok(text)
+    }
+
+    /// Creates a text of some lines of a longer one, which is not compressed.
+    pub(super) fn of_lines(reader: Box<dyn Read + Send + 'a>) -> Text<'a> {
+        let (compression, buffer, end) = (Compression::None, Vec::new(), End::NotYet);
+        let longest = LONGEST_ROW;
+        Text { reader, compression, buffer, start: 0, end, line: 0, passed: 0, longest }
     }
 
     /// Returns the text, whose reading fails once the flag is set.
@@ -146,6 +153,11 @@ impl<'a> Text<'a> {
     /// Returns the number of lines returned so far.
     pub(crate) fn line(&self) -> u64 {
         self.line
+    }
+
+    /// Returns the number of bytes before those that were not yet returned or skipped, until chunks are parsed.
+    pub(super) fn passed(&self) -> u64 {
+        self.passed
     }
 
     /// Returns the next bytes: at least `bytes` of them, unless the text ends before.
@@ -187,7 +199,9 @@ impl<'a> Text<'a> {
     /// Skips the next line.
     pub(crate) fn skip_line(&mut self) {
         let rest = &self.buffer[self.start..];
-        self.start += memchr(b'\n', rest).map_or(rest.len(), |end| end + 1);
+        let length = memchr(b'\n', rest).map_or(rest.len(), |end| end + 1);
+        self.start += length;
+        self.passed += length as u64;
         self.line += 1;
     }
 
@@ -199,6 +213,7 @@ impl<'a> Text<'a> {
             bytes => memchr_iter(b'\n', bytes).count() as u64,
         };
         self.start += bytes;
+        self.passed += bytes as u64;
     }
 
     /// Returns the next byte, if it is in memory already.
@@ -206,6 +221,7 @@ impl<'a> Text<'a> {
     pub(crate) fn take_held_byte(&mut self) -> Option<u8> {
         let &byte = self.buffer.get(self.start)?;
         self.start += 1;
+        self.passed += 1;
         self.line += u64::from(byte == b'\n');
         Some(byte)
     }

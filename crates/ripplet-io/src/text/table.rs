@@ -36,31 +36,66 @@ pub(super) fn read(
     format: Format,
     options: &ReadOptions,
 ) -> Result<(EdgeTable, ReadColumns), Fault> {
-    if format != Format::JsonLines {
-        other_format::check(text)?;
+    let head = TableHead::of(text, format, options)?;
+    let (edges, mut columns, left_out) = head.edges(text)?;
+    if edges.is_empty() {
+        return Err(no_edges());
     }
-    let (layout, mut columns, has_header_row) =
-        first_rows(text, |head| layout_of(head, format, options))?;
-    if has_header_row {
-        text.skip_line();
+    columns.asides.extend(left_out_aside(left_out));
+    Ok((edges, columns))
+}
+
+/// What the first rows of a table say about all.
+pub(super) struct TableHead {
+    layout: Layout,
+    columns: ReadColumns,
+    /// Whether a comment between rows is mentioned: it may have been meant as a row.
+    mentions_comments: bool,
+}
+
+impl TableHead {
+    /// Reads the head of a table; the next line of the text is that of the first edge, or a comment.
+    pub(super) fn of(
+        text: &mut Text<'_>,
+        format: Format,
+        options: &ReadOptions,
+    ) -> Result<TableHead, Fault> {
+        if format != Format::JsonLines {
+            other_format::check(text)?;
+        }
+        let (layout, columns, has_header_row) =
+            first_rows(text, |head| layout_of(head, format, options))?;
+        if has_header_row {
+            text.skip_line();
+        }
+        let mentions_comments = layout.header && format.is_delimited();
+        Ok(TableHead { layout, columns, mentions_comments })
     }
-    let (like, mut pairs) = Pairs::new();
-    text.parse_batches(
-        |chunk| Found::of(chunk, &layout, &like),
-        |batch| pairs.take(batch.into_iter().map(|parsed| (parsed.outcome, parsed.chunk))),
-    )?;
-    if layout.header && format.is_delimited() && pairs.comments > 0 {
-        let rows = if pairs.comments == 1 { "row that begins" } else { "rows that begin" };
-        let count = grouped(pairs.comments);
-        columns.asides.push(format!("{count} {rows} with # or % left out"));
+
+    /// Reads the edges of all lines of a text that has this head, or of some of its lines; returns the number of comments
+    /// between them that are to be mentioned, too.
+    pub(super) fn edges(self, text: &mut Text<'_>) -> Result<(EdgeTable, ReadColumns, u64), Fault> {
+        let TableHead { layout, columns, mentions_comments } = self;
+        let (like, mut pairs) = Pairs::new();
+        text.parse_batches(
+            |chunk| Found::of(chunk, &layout, &like),
+            |batch| pairs.take(batch.into_iter().map(|parsed| (parsed.outcome, parsed.chunk))),
+        )?;
+        let comments = if mentions_comments { pairs.comments } else { 0 };
+        let (interned, weights) = pairs.finish(&layout)?;
+        let Interned { ids, sources, targets } = interned;
+        let table = EdgeTable::new(ids, sources, targets)?;
+        Ok(match weights {
+            Some(weights) => (table.with_weights(weights)?, columns, comments),
+            None => (table, columns, comments),
+        })
     }
-    let (interned, weights) = pairs.finish(&layout)?;
-    let Interned { ids, sources, targets } = interned;
-    let table = EdgeTable::new(ids, sources, targets)?;
-    Ok(match weights {
-        Some(weights) => (table.with_weights(weights)?, columns),
-        None => (table, columns),
-    })
+}
+
+/// Returns the clause about comments between rows, if there are some.
+pub(crate) fn left_out_aside(comments: u64) -> Option<String> {
+    let rows = if comments == 1 { "row that begins" } else { "rows that begin" };
+    (comments > 0).then(|| format!("{} {rows} with # or % left out", grouped(comments)))
 }
 
 /// Rejects one column as both ends of an edge.
@@ -169,6 +204,9 @@ pub(crate) fn read_of_graphs(
         of_rows.take(of_graphs.into_iter())
     })?;
     let (ends, weights) = ends.finish(&edges)?;
+    if ends.sources.is_empty() {
+        return Err(no_edges());
+    }
     let (graphs, _) = of_rows.finish(&graphs)?;
     Ok(GraphRows { ends, weights, graphs, columns })
 }
@@ -229,15 +267,12 @@ impl Pairs {
         Ok(())
     }
 
-    /// Returns the vertices and the columns of all rows, of which there is one at least.
+    /// Returns the vertices and the columns of all rows.
     fn finish(self, layout: &Layout) -> Result<(Interned, Option<Vec<f64>>), Fault> {
         let interned = match layout.ids {
             Ids::Integers(sign) => intern_integers(self.integers, sign)?,
             Ids::Names => intern_names(self.index, self.names)?,
         };
-        if interned.sources.is_empty() {
-            return Err(no_edges());
-        }
         let weights = layout.weight.map(|_| into_column(self.weights)).transpose()?;
         Ok((interned, weights))
     }

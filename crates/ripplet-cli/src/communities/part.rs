@@ -1,0 +1,93 @@
+//! Loading of a graph by ranks: each its part, if that is enough.
+
+use super::job::Job;
+use crate::console::Console;
+use crate::failure::Failure;
+use crate::interrupt;
+use crate::output::named_input;
+use crate::ranks::Ranks;
+use crate::reading::{FileParts, Loaded, load_stored, report_summary, report_weight_loss};
+use ripplet::io::Format;
+use ripplet::io::ranked::{TablePart, TablePartError};
+use ripplet::io::rg::Part;
+use ripplet::lp::engine::Parts;
+use ripplet::{LoadOptions, StoredGraph};
+use std::path::Path;
+use std::time::Instant;
+
+/// Loads the graph, of which a rank reads its part if that is enough.
+pub fn load_of_rank(
+    job: &Job<'_>,
+    ranks: &Ranks,
+    console: &Console,
+) -> Result<(Loaded<StoredGraph>, Option<FileParts>), Failure> {
+    let (path, load) = (&job.input, &job.load);
+    if !ranks.are_several() {
+        return Ok((load_stored(path, load, job.storage, console)?, None));
+    }
+    if let Some(reason) = &job.whole_graph {
+        let path_named = named_input(path);
+        console.remark(&format!("each rank reads the whole graph of {path_named}: {reason}"));
+        return Ok((load_stored(path, load, job.storage, console)?, None));
+    }
+    // Labels to begin with name vertices by their ids.
+    let with_ids = ranks.is_first() || job.labels.is_some();
+    let (loaded, parts) = match load.format_of(path) {
+        Some(Format::Rg) => load_part(path, load, (ranks.rank(), ranks.size()), with_ids, console)?,
+        _ => load_table_part(path, load, ranks, with_ids, console)?,
+    };
+    console.detail(&format!("each rank reads its part of {}", named_input(path)));
+    Ok((loaded, Some(parts)))
+}
+
+/// Loads part number `part` of `parts` of an `.rg`, and reports progress.
+fn load_part(
+    path: &Path,
+    options: &LoadOptions,
+    (part, parts): (usize, usize),
+    with_ids: bool,
+    console: &Console,
+) -> Result<(Loaded<StoredGraph>, FileParts), Failure> {
+    console.stage(format!("reading {}", named_input(path)));
+    let start = Instant::now();
+    let Part { graph, bounds, content } = options.read_part(path, part, parts, with_ids)?;
+    let of_ranks = Parts::of_bounds(bounds).unwrap_or_else(|| Parts::whole(graph.vertices()));
+    let (read, graph) = (start.elapsed().as_secs_f64(), StoredGraph::Plain(graph));
+    interrupt::check()?;
+    let loaded = Loaded { graph, read, build: 0.0, summary: None };
+    Ok((loaded, FileParts { of_ranks, content }))
+}
+
+/// Loads this rank's part of the graph of a table of edges, which the ranks read together, and reports progress.
+fn load_table_part(
+    path: &Path,
+    options: &LoadOptions,
+    ranks: &Ranks,
+    with_ids: bool,
+    console: &Console,
+) -> Result<(Loaded<StoredGraph>, FileParts), Failure> {
+    console.stage(format!("reading {}", named_input(path)));
+    let start = Instant::now();
+    let read = ranks.together(|comm| match options.read_table_part(path, comm, with_ids) {
+        Err(TablePartError::Ranks(error)) => Err(error),
+        read => Ok(read),
+    });
+    let Some(read) = read else { return Err(Failure::Elsewhere) };
+    let TablePart { graph, bounds, summary } = read.map_err(|error| match error {
+        TablePartError::Read(error) => Failure::Read(error),
+        TablePartError::Build(error) => Failure::Build(error),
+        TablePartError::FilesDiffer { .. } => Failure::refused(
+            error.to_string(),
+            "give all machines the same files, under the same path: a shared folder, or copies",
+        ),
+        TablePartError::Elsewhere | TablePartError::Ranks(_) => Failure::Elsewhere,
+    })?;
+    report_summary(path, options, &summary, console);
+    let of_ranks = Parts::of_bounds(bounds).unwrap_or_else(|| Parts::whole(graph.vertices()));
+    let (read, arcs) = (start.elapsed().as_secs_f64(), graph.arcs());
+    let graph = StoredGraph::Plain(graph);
+    report_weight_loss(&options.build.weights.loss(), console);
+    interrupt::check()?;
+    let loaded = Loaded { graph, read, build: 0.0, summary: Some(summary) };
+    Ok((loaded, FileParts { of_ranks, content: (arcs, 0) }))
+}

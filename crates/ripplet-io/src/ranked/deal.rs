@@ -1,0 +1,235 @@
+//! Dealing of edges to the ranks that have their vertices.
+//!
+//! A rank has consecutive vertices, with about as many arcs and vertices as any other. An edge becomes an arc at each of its
+//! ends, and each goes to the rank that has the end. Arcs are sent some at a time, so that messages stay small.
+
+use super::TablePartError;
+use super::together::Together;
+use crate::fault::Fault;
+use ripplet_graph::memory::{self, OutOfMemory};
+use ripplet_graph::{
+    BuildOptions, Direction, EdgeTable, EdgeTableError, OwnArcs, SelfLoops, VertexId, VertexIds,
+};
+use ripplet_ranks::CommError;
+use std::ops::Range;
+use std::path::Path;
+
+/// The bounds of ranks are multiples of it: the vertices of a word of bits belong to one rank.
+const GRAIN: u32 = 64;
+/// The most blocks of vertices whose arcs are counted to find bounds.
+const BLOCKS: u32 = 1 << 16;
+/// Edges of a rank that are dealt out at a time.
+const EDGES: usize = 1 << 20;
+
+/// The arcs of a rank's own vertices, and the bounds of all ranks.
+pub(super) struct Dealt {
+    pub(super) arcs: OwnArcs,
+    pub(super) bounds: Vec<VertexId>,
+}
+
+impl Dealt {
+    /// Deals out edges, of which this rank has `columns` and their `weights`.
+    pub(super) fn of(
+        [sources, targets]: [Vec<VertexId>; 2],
+        weights: Option<Vec<f64>>,
+        vertices: u32,
+        build: &BuildOptions,
+        together: &mut Together<'_>,
+        path: &Path,
+    ) -> Result<Dealt, TablePartError> {
+        let refused = |error: OutOfMemory| TablePartError::from(Fault::from(error).of(path));
+        let invalid = |error: EdgeTableError| TablePartError::from(Fault::from(error).of(path));
+        let edges = Edges {
+            sources: &sources,
+            targets: &targets,
+            weights: weights.as_deref(),
+            keep_loops: build.self_loops == SelfLoops::Keep,
+        };
+        let bounds = bounds_of(&edges, vertices, together)?;
+        let own = bounds[together.rank()]..bounds[together.rank() + 1];
+        let roles = match build.direction {
+            Direction::Undirected => &[Role::Both][..],
+            Direction::Directed => &[Role::Out, Role::Incoming],
+        };
+        let mut tables = Vec::with_capacity(2);
+        for &role in roles {
+            let arcs = edges.deal(role, &bounds, together, &refused)?;
+            tables.push(together.agree(arcs.into_table(vertices).map_err(invalid))?);
+        }
+        drop((sources, targets));
+        let mut tables = tables.into_iter();
+        let none = || Arcs::default().into_table(vertices).map_err(invalid);
+        let out = tables.next().map_or_else(none, Ok)?;
+        let arcs = OwnArcs { own, out, incoming: tables.next(), weights };
+        Ok(Dealt { arcs, bounds })
+    }
+}
+
+/// The end of an edge that an arc begins at.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Role {
+    Out,
+    Incoming,
+    Both,
+}
+
+/// The edges that a rank has read.
+struct Edges<'e> {
+    sources: &'e [VertexId],
+    targets: &'e [VertexId],
+    weights: Option<&'e [f64]>,
+    keep_loops: bool,
+}
+
+/// Arcs of own vertices: the vertex, its neighbour, and the weight if there are weights.
+#[derive(Default)]
+struct Arcs {
+    owners: Vec<VertexId>,
+    neighbors: Vec<VertexId>,
+    weights: Option<Vec<f64>>,
+}
+
+impl Edges<'_> {
+    /// Calls `visit(owner, neighbor, edge)` for the arcs of some edges in a role.
+    fn arcs(
+        &self,
+        role: Role,
+        edges: Range<usize>,
+        mut visit: impl FnMut(VertexId, VertexId, usize),
+    ) {
+        let ends = self.sources[edges.clone()].iter().zip(&self.targets[edges.clone()]);
+        for (edge, (&source, &target)) in edges.zip(ends) {
+            let is_loop = source == target;
+            if is_loop && !self.keep_loops {
+                continue;
+            }
+            if role != Role::Incoming {
+                visit(source, target, edge);
+            }
+            // A loop is one arc: if both ends have arcs, it is counted at the source.
+            if role == Role::Incoming || role == Role::Both && !is_loop {
+                visit(target, source, edge);
+            }
+        }
+    }
+
+    /// Sends the arcs of a role to those that have their vertices; returns those of this rank's own.
+    fn deal(
+        &self,
+        role: Role,
+        bounds: &[VertexId],
+        together: &mut Together<'_>,
+        refused: &impl Fn(OutOfMemory) -> TablePartError,
+    ) -> Result<Arcs, TablePartError> {
+        let ranks = together.size();
+        let owner = |vertex: VertexId| bounds[1..ranks].partition_point(|&bound| bound <= vertex);
+        let all = 0..self.sources.len();
+        let mut counts = vec![0u64; ranks];
+        self.arcs(role, all, |vertex, _, _| counts[owner(vertex)] += 1);
+        let to: Vec<&[u64]> = counts.iter().map(std::slice::from_ref).collect();
+        let arcs: u64 = together.comm.all_to_all("arcs", &to)?.all().sum();
+        let mut own =
+            together.agree(Arcs::with_room(arcs, self.weights.is_some()).map_err(refused))?;
+        let steps = self.sources.len().div_ceil(EDGES) as u64;
+        let steps = together.comm.all_reduce("steps", steps, u64::max)?;
+        for step in 0..steps as usize {
+            let begin = (step * EDGES).min(self.sources.len());
+            let edges = begin..(begin + EDGES).min(self.sources.len());
+            let dealt = self.dealt(role, edges, ranks, owner);
+            let (arcs, weights) = together.agree(dealt.map_err(refused))?;
+            let received = together.comm.all_to_all("arcs", &arcs)?;
+            for (peer, pairs) in received.iter().enumerate() {
+                if pairs.len() > own.owners.capacity() - own.owners.len() {
+                    return Err(CommError::Foreign { peer, bytes: size_of_val(pairs) }.into());
+                }
+                own.owners.extend(pairs.iter().map(|&[owner, _]| owner));
+                own.neighbors.extend(pairs.iter().map(|&[_, neighbor]| neighbor));
+            }
+            if let Some(of_own) = &mut own.weights {
+                let received = together.comm.all_to_all("weights of arcs", &weights)?;
+                received.iter().for_each(|weights| of_own.extend_from_slice(weights));
+            }
+        }
+        Ok(own)
+    }
+
+    /// Returns the arcs of some edges by the rank that has their vertex, and their weights.
+    #[expect(clippy::type_complexity, reason = "two messages for each rank")]
+    fn dealt(
+        &self,
+        role: Role,
+        edges: Range<usize>,
+        ranks: usize,
+        owner: impl Fn(VertexId) -> usize,
+    ) -> Result<(Vec<Vec<[VertexId; 2]>>, Vec<Vec<f64>>), OutOfMemory> {
+        let mut counts = vec![0; ranks];
+        self.arcs(role, edges.clone(), |vertex, _, _| counts[owner(vertex)] += 1);
+        let arcs = counts.iter().map(|&count| memory::with_room(count));
+        let mut arcs = arcs.collect::<Result<Vec<_>, _>>()?;
+        let weighted = |count: usize| if self.weights.is_some() { count } else { 0 };
+        let weights = counts.iter().map(|&count| memory::with_room(weighted(count)));
+        let mut weights = weights.collect::<Result<Vec<_>, _>>()?;
+        self.arcs(role, edges, |vertex, neighbor, edge| {
+            let rank = owner(vertex);
+            arcs[rank].push([vertex, neighbor]);
+            if let Some(of_edges) = self.weights {
+                weights[rank].push(of_edges[edge]);
+            }
+        });
+        Ok((arcs, weights))
+    }
+}
+
+impl Arcs {
+    fn with_room(arcs: u64, weighted: bool) -> Result<Arcs, OutOfMemory> {
+        let arcs = arcs as usize;
+        let weights = weighted.then(|| memory::with_room(arcs)).transpose()?;
+        let (owners, neighbors) = (memory::with_room(arcs)?, memory::with_room(arcs)?);
+        Ok(Arcs { owners, neighbors, weights })
+    }
+
+    fn into_table(self, vertices: u32) -> Result<EdgeTable, EdgeTableError> {
+        let ids = VertexIds::Consecutive { first: 0, count: vertices };
+        let table = EdgeTable::new(ids, self.owners, self.neighbors)?;
+        match self.weights {
+            Some(weights) => table.with_weights(weights),
+            None => Ok(table),
+        }
+    }
+}
+
+/// Returns the first vertex of each rank, and last the number of vertices: about as many arcs and vertices each.
+fn bounds_of(
+    edges: &Edges<'_>,
+    vertices: u32,
+    together: &mut Together<'_>,
+) -> Result<Vec<VertexId>, TablePartError> {
+    let grains = vertices.div_ceil(GRAIN);
+    let shift = GRAIN.trailing_zeros()
+        + (u32::BITS - grains.leading_zeros()).saturating_sub(BLOCKS.trailing_zeros());
+    let block = 1u64 << shift;
+    let blocks = u64::from(vertices).div_ceil(block) as usize;
+    let mut arcs = vec![0u64; blocks];
+    edges.arcs(Role::Both, 0..edges.sources.len(), |owner, _, _| {
+        arcs[(owner >> shift) as usize] += 1
+    });
+    let gathered = together.comm.all_gather("arcs of blocks", &arcs)?;
+    // A vertex is as much work as an arc.
+    let work =
+        (0..blocks).map(|at| block + gathered.iter().filter_map(|arcs| arcs.get(at)).sum::<u64>());
+    let mut before = 0;
+    let before: Vec<u64> = work
+        .map(|work| {
+            before += work;
+            before
+        })
+        .collect();
+    let all = before.last().copied().unwrap_or(0);
+    let ranks = together.size();
+    let bound = |rank: usize| {
+        let wanted = (u128::from(all) * rank as u128 / ranks as u128) as u64;
+        let blocks = before.partition_point(|&before| before < wanted) as u64;
+        (blocks * block).min(vertices.into()) as VertexId
+    };
+    Ok((0..ranks).map(bound).chain([vertices]).collect())
+}

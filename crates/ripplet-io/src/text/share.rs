@@ -1,0 +1,93 @@
+//! A share of a text table: the lines that begin in a range of its bytes.
+//!
+//! ```text
+//! file    # comment\n source,target\n a,b\n b,c\n c,d\n d,e\n
+//! shares  └─────────── head ──────────┘└─── 0 ───┘└─── 1 ───┘      cut at the first line that begins there
+//! ```
+//!
+//! The head says how the rows of all shares are read. All shares together are the lines of the file, whatever the ranges.
+
+use super::Text;
+use super::table::TableHead;
+use crate::fault::Fault;
+use crate::summary::ReadColumns;
+use crate::{Compression, Format, Place, ReadErrorKind, ReadOptions};
+use memchr::{memchr, memchr_iter};
+use ripplet_graph::EdgeTable;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::ops::Range;
+use std::path::Path;
+
+/// Bytes that are searched for a line end at a time.
+const BLOCK: usize = 64 << 10;
+
+/// Reads the edges of the lines that begin in a range of the bytes of a file, which is not compressed; there may be none.
+/// Returns the number of comments that are to be mentioned, too.
+///
+/// # Errors
+/// Those of reading the head, or one of these lines; [`ReadErrorKind::NoEdges`] if the file has no row at all.
+pub(crate) fn read_share(
+    path: &Path,
+    format: Format,
+    options: &ReadOptions,
+    range: Range<u64>,
+) -> Result<(EdgeTable, ReadColumns, u64), Fault> {
+    let file = File::open(path).map_err(failed)?;
+    let text = Text::new(Box::new(file), Compression::None)?;
+    let mut text = text.cancelled_by(&options.cancel);
+    let head = TableHead::of(&mut text, format, options)?;
+    let rows = text.passed();
+    let mut file = File::open(path).map_err(failed)?;
+    let begin = first_line_from(&mut file, range.start.max(rows), rows).map_err(failed)?;
+    let end = first_line_from(&mut file, range.end.max(rows), rows).map_err(failed)?;
+    file.seek(SeekFrom::Start(begin)).map_err(failed)?;
+    let mut lines = Text::of_lines(Box::new(file.take(end.saturating_sub(begin))))
+        .cancelled_by(&options.cancel);
+    head.edges(&mut lines).map_err(|fault| match fault.place {
+        Place::Line(line) => match lines_before(path, begin) {
+            Ok(before) => Fault { place: Place::Line(before + line), ..fault },
+            Err(error) => failed(error),
+        },
+        _ => fault,
+    })
+}
+
+/// Returns where the first line begins that begins at `from` or later: `first` is the begin of one.
+fn first_line_from(file: &mut File, from: u64, first: u64) -> io::Result<u64> {
+    if from <= first {
+        return Ok(first);
+    }
+    let mut at = file.seek(SeekFrom::Start(from - 1))?;
+    let mut block = vec![0; BLOCK];
+    loop {
+        let length = match file.read(&mut block) {
+            Ok(0) => return Ok(at),
+            Ok(length) => length,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
+        };
+        match memchr(b'\n', &block[..length]) {
+            Some(end) => return Ok(at + end as u64 + 1),
+            None => at += length as u64,
+        }
+    }
+}
+
+/// Returns the number of lines before a byte, which begins one.
+fn lines_before(path: &Path, byte: u64) -> io::Result<u64> {
+    let mut rest = File::open(path)?.take(byte);
+    let (mut block, mut lines) = (vec![0; BLOCK], 0);
+    loop {
+        match rest.read(&mut block) {
+            Ok(0) => return Ok(lines),
+            Ok(length) => lines += memchr_iter(b'\n', &block[..length]).count() as u64,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+fn failed(error: io::Error) -> Fault {
+    Fault { place: Place::File, kind: ReadErrorKind::Io(error) }
+}
