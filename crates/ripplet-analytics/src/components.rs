@@ -24,11 +24,12 @@
 
 use crate::run::go_on;
 use crate::swarm::{PerGraph, PerVertex, Swarm};
-use crate::{AnalysisError, Plan};
+use crate::{AnalysisError, Plan, RankPart};
 use rayon::prelude::*;
 use ripplet_graph::batch::{BatchGraph, BatchSlice};
 use ripplet_graph::storage::NeighborLists;
 use ripplet_graph::{GraphView, Observer, VertexId, as_atomic, dispatch_lists, memory, tasks};
+use ripplet_ranks::CommError;
 use std::ops::Range;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
@@ -89,13 +90,76 @@ fn components_in(
     observer: &mut dyn Observer,
 ) -> Result<Components, AnalysisError> {
     observer.on_stage("connecting vertices");
-    let mut smallest = memory::with_room(graph.vertices() as usize)?;
-    smallest.extend(0..graph.vertices());
+    let mut smallest = singletons(graph.vertices())?;
     let trees = Trees(as_atomic(&mut smallest));
-    dispatch_lists!(graph, (out, _incoming) => trees.connect_all(out, observer))?;
-    let roots = smallest.par_iter().enumerate().filter(|(v, root)| *v == **root as usize);
-    let count = roots.count() as u32;
-    Ok(Components { smallest, count })
+    dispatch_lists!(graph, (out, _incoming) => {
+        trees.connect_all(out, 0..graph.vertices(), observer)
+    })?;
+    Ok(Components::of(smallest))
+}
+
+/// Returns the memory that [`components_on_ranks`] needs on each rank beside its graph.
+pub fn plan_on_ranks<'g>(graph: impl Into<GraphView<'g>>) -> Plan {
+    let graph = graph.into();
+    plan(graph).with("messages between ranks", 4 * u64::from(graph.vertices()))
+}
+
+/// Returns the components of a graph that ranks, processes with the lists of their own vertices, find together: the result of
+/// [`components`], on each of them.
+///
+/// Each rank connects its own vertices with their neighbours. Then ranks join their trees in pairs, and rank 0 sends the
+/// result to all: 4 bytes a vertex in each of ⌈log₂ ranks⌉ + 1 steps.
+///
+/// # Errors
+/// If the observer cancels, memory is refused, or a message fails.
+pub fn components_on_ranks<'g>(
+    graph: impl Into<GraphView<'g>>,
+    part: &mut RankPart<'_>,
+    observer: &mut dyn Observer,
+) -> Result<Components, AnalysisError> {
+    let graph = graph.into();
+    observer.on_stage("connecting vertices");
+    let mut smallest = singletons(graph.vertices())?;
+    let own = part.own.clone();
+    dispatch_lists!(graph, (out, _incoming) => {
+        Trees(as_atomic(&mut smallest)).connect_all(out, own, observer)
+    })?;
+    let (rank, ranks) = (part.comm.rank(), part.comm.size());
+    let mut apart = 1;
+    while apart < ranks {
+        let receiver = (rank % (2 * apart) == apart).then(|| rank - apart);
+        let message = |to: usize| if receiver == Some(to) { &smallest[..] } else { &[] };
+        let to: Vec<&[VertexId]> = (0..ranks).map(message).collect();
+        let received = part.comm.all_to_all("components", &to)?;
+        if receiver.is_none()
+            && let Some(roots) = received
+                .iter()
+                .enumerate()
+                .find_map(|(peer, roots)| (peer != rank && !roots.is_empty()).then_some(roots))
+        {
+            let trees = Trees(as_atomic(&mut smallest));
+            trees.join(roots, rank + apart)?;
+        }
+        apart *= 2;
+    }
+    smallest = part.comm.broadcast("components", 0, &smallest)?;
+    Ok(Components::of(smallest))
+}
+
+/// Returns a tree of each vertex alone.
+fn singletons(vertices: u32) -> Result<Vec<VertexId>, AnalysisError> {
+    let mut smallest = memory::with_room(vertices as usize)?;
+    smallest.extend(0..vertices);
+    Ok(smallest)
+}
+
+impl Components {
+    /// The components whose smallest vertices these are.
+    fn of(smallest: Vec<VertexId>) -> Components {
+        let roots = smallest.par_iter().enumerate().filter(|(v, root)| *v == **root as usize);
+        let count = roots.count() as u32;
+        Components { smallest, count }
+    }
 }
 
 /// Returns the memory that [`components_of_batch`] needs beside these graphs.
@@ -137,22 +201,40 @@ pub fn components_of_batch(
 struct Trees<'a>(&'a [AtomicU32]);
 
 impl Trees<'_> {
-    /// Unites all vertices with their neighbours, on all threads; roots become parents.
+    /// Unites some vertices with their neighbours, on all threads; roots become the parents of all.
     fn connect_all<L: NeighborLists>(
         &self,
         out: L,
+        some: Range<VertexId>,
         observer: &dyn Observer,
     ) -> Result<(), AnalysisError> {
-        let vertices = out.vertices();
-        tasks::try_for_each_range(vertices, VERTICES_PER_TASK, &|range| {
+        tasks::try_for_each_range(some.len(), VERTICES_PER_TASK, &|range| {
             go_on(observer)?;
-            self.connect(out, range.start as u32..range.end as u32);
+            self.connect(out, some.start + range.start as u32..some.start + range.end as u32);
             Ok::<_, AnalysisError>(())
         })?;
+        self.shorten_all();
+        Ok(())
+    }
+
+    /// Unites each vertex with its root in the trees of another rank; roots become the parents of all.
+    fn join(&self, roots: &[VertexId], peer: usize) -> Result<(), AnalysisError> {
+        let vertices = self.0.len();
+        if roots.len() != vertices || roots.par_iter().any(|&root| root as usize >= vertices) {
+            return Err(CommError::Foreign { peer, bytes: size_of_val(roots) }.into());
+        }
         tasks::for_each_range(vertices, VERTICES_PER_TASK, &|range| {
+            range.for_each(|vertex| self.unite(vertex as u32, roots[vertex]));
+        });
+        self.shorten_all();
+        Ok(())
+    }
+
+    /// Makes roots the parents of all vertices.
+    fn shorten_all(&self) {
+        tasks::for_each_range(self.0.len(), VERTICES_PER_TASK, &|range| {
             range.for_each(|vertex| self.shorten(vertex as u32));
         });
-        Ok(())
     }
 
     /// Unites some vertices with all their neighbours.

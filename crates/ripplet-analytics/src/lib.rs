@@ -17,6 +17,9 @@
 //! Each algorithm is a module. The head of the module describes its result, memory, determinism and
 //! references. All run on rayon's current pool; this crate reads, writes and prints nothing.
 //!
+//! [`pagerank`], [`components`] and [`lcc`] also run on ranks, processes of several machines that each have a part of the
+//! graph: [`RankPart`].
+//!
 //! A graph is given as a [`GraphView`](ripplet_graph::GraphView): plain or compressed. Both
 //! give equal bits, and compressed graphs are not decoded as a whole.
 //!
@@ -41,6 +44,7 @@ mod distances;
 mod lengths;
 mod pairwise;
 mod path_analysis;
+mod rank_part;
 mod run;
 mod sample;
 mod search;
@@ -61,6 +65,7 @@ pub mod pagerank;
 
 pub use lengths::Lengths;
 pub use path_analysis::PathAnalysis;
+pub use rank_part::RankPart;
 pub use ripplet_graph::{Item, Plan};
 pub use run::{AnalysisError, InvalidSetting, NoLength};
 pub use sample::Sample;

@@ -49,7 +49,10 @@ use rayon::prelude::*;
 use ripplet_graph::batch::{BatchGraph, BatchSlice};
 use ripplet_graph::storage::NeighborLists;
 use ripplet_graph::{GraphView, Observer, OutOfMemory, VertexId, memory};
+use std::ops::Range;
 use thiserror::Error;
+
+mod ranked;
 
 /// Vertices of a partial sum: a constant, as the bits of the result depend on it.
 const BLOCK: usize = 1 << 12;
@@ -246,28 +249,41 @@ impl PageRank {
         jumps: Option<&Jumps>,
         observer: &mut dyn Observer,
     ) -> Result<Outcome, AnalysisError> {
+        let jumps = self.check_jumps(graph, jumps)?;
+        observer.on_stage("ranking vertices");
+        let mut ranks = memory::zeros(graph.vertices() as usize)?;
+        let mut workspace = Workspace::new(graph.vertices())?;
+        let run = self.begin(graph, jumps, &mut ranks, &mut workspace, observer);
+        let end = dispatch_sides!(graph, Along::Arcs, lists => run.on_lists(lists))?;
+        Ok(Outcome { ranks, end })
+    }
+
+    /// Checks the settings, and returns the share of each vertex of the jumps, if they are not alike.
+    fn check_jumps<'j>(
+        &self,
+        graph: GraphView<'_>,
+        jumps: Option<&'j Jumps>,
+    ) -> Result<Option<&'j [f64]>, AnalysisError> {
         self.check()?;
         let jumps = jumps.map(|Jumps(shares)| &shares[..]);
         if let Some(shares) = jumps.filter(|shares| shares.len() != graph.vertices() as usize) {
             let (name, expected) = ("vertices with shares of jumps", "one for each vertex");
             return Err(InvalidSetting { name, value: shares.len() as f64, expected }.into());
         }
-        observer.on_stage("ranking vertices");
-        let mut ranks = memory::zeros(graph.vertices() as usize)?;
-        let mut workspace = Workspace::new(graph.vertices())?;
+        Ok(jumps)
+    }
+
+    /// Returns a run over one graph, with all threads.
+    fn begin<'a>(
+        &'a self,
+        graph: GraphView<'_>,
+        jumps: Option<&'a [f64]>,
+        ranks: &'a mut [f64],
+        workspace: &'a mut Workspace,
+        observer: &'a dyn Observer,
+    ) -> Run<'a> {
         let weigh = self.weighted && graph.is_weighted();
-        let (ranks_of_run, workspace) = (&mut ranks[..], &mut workspace);
-        let run = Run {
-            settings: self,
-            weigh,
-            jumps,
-            ranks: ranks_of_run,
-            workspace,
-            at_once: 1,
-            observer,
-        };
-        let end = dispatch_sides!(graph, Along::Arcs, lists => run.rounds(lists))?;
-        Ok(Outcome { ranks, end })
+        Run { settings: self, weigh, jumps, ranks, workspace, at_once: 1, observer }
     }
 
     /// Returns the memory that [`PageRank::run_batch`] needs beside these graphs on `threads`
@@ -304,7 +320,7 @@ impl PageRank {
             let at_once = usize::MAX;
             let run =
                 Run { settings: self, weigh, jumps: None, ranks, workspace, at_once, observer };
-            ends[0] = run.rounds(of_member(graph, Along::Arcs))?;
+            ends[0] = run.on_lists(of_member(graph, Along::Arcs))?;
             Ok(())
         };
         let places = (PerVertex(&mut ranks[..]), PerGraph(&mut ends[..]));
@@ -366,8 +382,18 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Computes rounds until the stopping criterion holds.
-    fn rounds<L: NeighborLists>(mut self, lists: Sides<L>) -> Result<End, AnalysisError> {
+    /// Computes rounds over the lists of all vertices.
+    fn on_lists<L: NeighborLists>(mut self, lists: Sides<L>) -> Result<End, AnalysisError> {
+        self.begin(lists.ahead, 0..self.ranks.len());
+        self.rounds(|run, lost| Ok(run.collect(lists.behind, lost)))
+    }
+
+    /// Computes rounds until the stopping criterion holds. `collect` computes the next ranks from the shares and from what
+    /// is lost, and returns the sum of their absolute changes.
+    fn rounds(
+        mut self,
+        mut collect: impl FnMut(&mut Self, f64) -> Result<f64, AnalysisError>,
+    ) -> Result<End, AnalysisError> {
         let vertices = self.ranks.len();
         let (rounds, tolerance) = match self.settings.stop {
             Stop::Rounds(rounds) => (rounds, None),
@@ -377,11 +403,10 @@ impl Run<'_> {
             }
         };
         let mut end = End { converged: tolerance.is_none() || vertices == 0, ..End::default() };
-        self.begin(lists.ahead);
         while end.rounds < rounds && vertices > 0 {
             go_on(self.observer)?;
             let lost = self.share_out();
-            end.change = self.collect(lists.behind, lost);
+            end.change = collect(&mut self, lost)?;
             end.rounds += 1;
             // In a batch, progress is counted in graphs.
             if self.at_once == 1 {
@@ -395,15 +420,17 @@ impl Run<'_> {
         Ok(end)
     }
 
-    fn begin<L: NeighborLists>(&mut self, out: L) {
+    /// Sets the initial ranks of all vertices, and what leaves some.
+    fn begin<L: NeighborLists>(&mut self, out: L, some: Range<usize>) {
         let vertices = self.ranks.len();
         match self.jumps {
             Some(jumps) => self.ranks.copy_from_slice(jumps),
             None => self.ranks.fill(1.0 / vertices as f64),
         }
-        let weigh = self.weigh;
-        let counts = self.workspace.out[..vertices].par_iter_mut().enumerate();
-        counts.with_min_len(BLOCK.saturating_mul(self.at_once)).for_each(|(vertex, to)| {
+        let (weigh, first) = (self.weigh, some.start);
+        let counts = self.workspace.out[some].par_iter_mut().enumerate();
+        counts.with_min_len(BLOCK.saturating_mul(self.at_once)).for_each(|(place, to)| {
+            let vertex = first + place;
             *to = match weigh {
                 true => out.strength_of(vertex) as f64,
                 false => f64::from(out.degree_of(vertex)),
@@ -429,29 +456,61 @@ impl Run<'_> {
 
     /// Computes the next ranks; returns the sum of their absolute changes.
     fn collect<L: NeighborLists>(&mut self, incoming: L, lost: f64) -> f64 {
-        let (vertices, damping) = (self.ranks.len(), self.settings.damping);
-        let base = (1.0 - damping) / vertices as f64 + damping * (lost / vertices as f64);
-        let (jumping, jumps) = (1.0 - damping + damping * lost, self.jumps);
-        let (Workspace { shares, sums, .. }, weigh) = (&mut *self.workspace, self.weigh);
-        let shares = &shares[..vertices];
+        let vertices = self.ranks.len();
+        let Workspace { shares, sums, .. } = &mut *self.workspace;
+        let step = Step::new(self.settings, vertices, lost, self.jumps, shares, self.weigh);
         let blocks = self.ranks.par_chunks_mut(BLOCK).zip(&mut *sums).enumerate();
         blocks.with_min_len(self.at_once).for_each(|(block, (ranks, sum))| {
             *sum = 0.0;
             for (vertex, rank) in (block * BLOCK..).zip(ranks) {
-                let sources = incoming.each_of(vertex);
-                let arriving: f64 = match incoming.each_weight_of(vertex).filter(|_| weigh) {
-                    Some(weights) => {
-                        let arcs = sources.zip(weights);
-                        arcs.map(|(from, weight)| shares[from as usize] * f64::from(weight)).sum()
-                    }
-                    None => sources.map(|from| shares[from as usize]).sum(),
-                };
-                let base = jumps.map_or(base, |jumps| jumping * jumps[vertex]);
-                let next = base + damping * arriving;
+                let next = step.next(incoming, vertex);
                 *sum += (next - *rank).abs();
                 *rank = next;
             }
         });
         sums[..vertices.div_ceil(BLOCK)].iter().sum()
+    }
+}
+
+/// What decides on the next rank of each vertex.
+struct Step<'a> {
+    damping: f64,
+    /// What arrives at each vertex otherwise than along arcs, if jumps are alike.
+    base: f64,
+    /// The share of all walks that jump.
+    jumping: f64,
+    jumps: Option<&'a [f64]>,
+    shares: &'a [f64],
+    weigh: bool,
+}
+
+impl<'a> Step<'a> {
+    fn new(
+        settings: &PageRank,
+        vertices: usize,
+        lost: f64,
+        jumps: Option<&'a [f64]>,
+        shares: &'a [f64],
+        weigh: bool,
+    ) -> Step<'a> {
+        let damping = settings.damping;
+        let base = (1.0 - damping) / vertices as f64 + damping * (lost / vertices as f64);
+        let jumping = 1.0 - damping + damping * lost;
+        Step { damping, base, jumping, jumps, shares: &shares[..vertices], weigh }
+    }
+
+    /// Returns the next rank of a vertex.
+    #[inline]
+    fn next<L: NeighborLists>(&self, incoming: L, vertex: usize) -> f64 {
+        let sources = incoming.each_of(vertex);
+        let arriving: f64 = match incoming.each_weight_of(vertex).filter(|_| self.weigh) {
+            Some(weights) => {
+                let arcs = sources.zip(weights);
+                arcs.map(|(from, weight)| self.shares[from as usize] * f64::from(weight)).sum()
+            }
+            None => sources.map(|from| self.shares[from as usize]).sum(),
+        };
+        let base = self.jumps.map_or(self.base, |jumps| self.jumping * jumps[vertex]);
+        base + self.damping * arriving
     }
 }

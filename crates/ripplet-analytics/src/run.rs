@@ -1,6 +1,7 @@
 //! Errors, common to all analyses.
 
 use ripplet_graph::{Observer, OutOfMemory};
+use ripplet_ranks::CommError;
 use std::fmt;
 use thiserror::Error;
 
@@ -19,6 +20,9 @@ pub enum AnalysisError {
     /// The system refused memory.
     #[error("computing it needs memory beside the graph: {0}")]
     OutOfMemory(#[from] OutOfMemory),
+    /// A message between ranks failed.
+    #[error(transparent)]
+    Ranks(#[from] CommError),
 }
 
 /// A setting that is out of its range.

@@ -97,23 +97,27 @@ impl Lcc {
         if self.triangles && !directed {
             triangles = Some(memory::copied(&numerators)?);
         }
-        let coefficients = dispatch_lists!(graph, (out, incoming) => {
-            self.divided(SimpleGraph::of(out, incoming, directed), numerators, observer)
+        dispatch_lists!(graph, (out, incoming) => {
+            let graph = SimpleGraph::of(out, incoming, directed);
+            self.divide(graph, 0, &mut numerators, observer)
         })?;
+        // The bits of 0.0 are those of 0.
+        let coefficients = bytemuck::allocation::cast_vec(numerators);
         Ok(Outcome { coefficients, triangles, triangle_count })
     }
 
-    /// Divides the numerators and returns the coefficients in the same memory.
-    fn divided<L: NeighborLists>(
+    /// Replaces the numerators of vertices from `first` on by the bits of their coefficients.
+    pub(super) fn divide<L: NeighborLists>(
         &self,
         graph: SimpleGraph<L>,
-        mut numerators: Vec<u64>,
+        first: usize,
+        numerators: &mut [u64],
         observer: &dyn Observer,
-    ) -> Result<Vec<f64>, AnalysisError> {
+    ) -> Result<(), AnalysisError> {
         let directed = graph.is_directed();
-        tasks::try_for_each_chunk(&mut numerators, VERTICES_PER_TASK, &|first, numerators| {
+        tasks::try_for_each_chunk(numerators, VERTICES_PER_TASK, &|at, numerators| {
             go_on(observer)?;
-            for (vertex, numerator) in (first..).zip(numerators) {
+            for (vertex, numerator) in (first + at..).zip(numerators) {
                 if *numerator > 0 {
                     let degrees = graph.degrees(vertex as VertexId);
                     // An undirected triangle has one edge between neighbours, which is two arcs.
@@ -121,10 +125,8 @@ impl Lcc {
                     *numerator = self.definition.quotient(arcs, degrees, directed).to_bits();
                 }
             }
-            Ok::<_, AnalysisError>(())
-        })?;
-        // The bits of 0.0 are those of 0.
-        Ok(bytemuck::allocation::cast_vec(numerators))
+            Ok(())
+        })
     }
 }
 

@@ -47,6 +47,7 @@ mod graph;
 mod hubs;
 mod neighbors;
 mod oriented;
+mod ranked;
 mod rule;
 
 pub use batch::BatchOutcome;

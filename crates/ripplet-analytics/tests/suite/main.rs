@@ -16,6 +16,7 @@ mod pagerank;
 mod paths;
 mod promises;
 mod random;
+mod ranked;
 mod samples;
 mod shapes;
 mod swarms;

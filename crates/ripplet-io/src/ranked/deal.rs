@@ -10,7 +10,7 @@ use ripplet_graph::memory::{self, OutOfMemory};
 use ripplet_graph::{
     BuildOptions, Direction, EdgeTable, EdgeTableError, OwnArcs, SelfLoops, VertexId, VertexIds,
 };
-use ripplet_ranks::CommError;
+use ripplet_ranks::{CommError, Received};
 use std::ops::Range;
 use std::path::Path;
 
@@ -39,28 +39,21 @@ impl Dealt {
     ) -> Result<Dealt, TablePartError> {
         let refused = |error: OutOfMemory| TablePartError::from(Fault::from(error).of(path));
         let invalid = |error: EdgeTableError| TablePartError::from(Fault::from(error).of(path));
-        let edges = Edges {
-            sources: &sources,
-            targets: &targets,
-            weights: weights.as_deref(),
-            keep_loops: build.self_loops == SelfLoops::Keep,
-        };
+        let mut edges =
+            Edges { sources, targets, weights, keep_loops: build.self_loops == SelfLoops::Keep };
         let bounds = bounds_of(&edges, vertices, together)?;
         let own = bounds[together.rank()]..bounds[together.rank() + 1];
         let roles = match build.direction {
             Direction::Undirected => &[Role::Both][..],
             Direction::Directed => &[Role::Out, Role::Incoming],
         };
-        let mut tables = Vec::with_capacity(2);
-        for &role in roles {
-            let arcs = edges.deal(role, &bounds, together, &refused)?;
-            tables.push(together.agree(arcs.into_table(vertices).map_err(invalid))?);
-        }
-        drop((sources, targets));
-        let mut tables = tables.into_iter();
+        let arcs = edges.deal(roles, &bounds, together, &refused)?;
+        let tables = arcs.into_iter().map(|arcs| arcs.into_table(vertices)).collect();
+        let tables: Result<Vec<EdgeTable>, _> = tables;
+        let mut tables = together.agree(tables.map_err(invalid))?.into_iter();
         let none = || Arcs::default().into_table(vertices).map_err(invalid);
         let out = tables.next().map_or_else(none, Ok)?;
-        let arcs = OwnArcs { own, out, incoming: tables.next(), weights };
+        let arcs = OwnArcs { own, out, incoming: tables.next(), weights: edges.weights };
         Ok(Dealt { arcs, bounds })
     }
 }
@@ -73,11 +66,12 @@ enum Role {
     Both,
 }
 
-/// The edges that a rank has read.
-struct Edges<'e> {
-    sources: &'e [VertexId],
-    targets: &'e [VertexId],
-    weights: Option<&'e [f64]>,
+/// The edges that a rank has read. Their ends go as they are dealt out; the weights stay, as the scale of all depends on
+/// them.
+struct Edges {
+    sources: Vec<VertexId>,
+    targets: Vec<VertexId>,
+    weights: Option<Vec<f64>>,
     keep_loops: bool,
 }
 
@@ -89,7 +83,10 @@ struct Arcs {
     weights: Option<Vec<f64>>,
 }
 
-impl Edges<'_> {
+/// A message of arcs to each rank, and one of their weights.
+type Messages = (Vec<Vec<[VertexId; 2]>>, Vec<Vec<f64>>);
+
+impl Edges {
     /// Calls `visit(owner, neighbor, edge)` for the arcs of some edges in a role.
     fn arcs(
         &self,
@@ -113,55 +110,55 @@ impl Edges<'_> {
         }
     }
 
-    /// Sends the arcs of a role to those that have their vertices; returns those of this rank's own.
+    /// Sends the arcs of these roles to those that have their vertices; returns those of this rank's own, by role.
     fn deal(
-        &self,
-        role: Role,
+        &mut self,
+        roles: &[Role],
         bounds: &[VertexId],
         together: &mut Together<'_>,
         refused: &impl Fn(OutOfMemory) -> TablePartError,
-    ) -> Result<Arcs, TablePartError> {
+    ) -> Result<Vec<Arcs>, TablePartError> {
         let ranks = together.size();
         let owner = |vertex: VertexId| bounds[1..ranks].partition_point(|&bound| bound <= vertex);
-        let all = 0..self.sources.len();
-        let mut counts = vec![0u64; ranks];
-        self.arcs(role, all, |vertex, _, _| counts[owner(vertex)] += 1);
-        let to: Vec<&[u64]> = counts.iter().map(std::slice::from_ref).collect();
-        let arcs: u64 = together.comm.all_to_all("arcs", &to)?.all().sum();
-        let mut own =
-            together.agree(Arcs::with_room(arcs, self.weights.is_some()).map_err(refused))?;
+        let mut own = Vec::with_capacity(roles.len());
+        for &role in roles {
+            let mut counts = vec![0u64; ranks];
+            self.arcs(role, 0..self.sources.len(), |vertex, _, _| counts[owner(vertex)] += 1);
+            let to: Vec<&[u64]> = counts.iter().map(std::slice::from_ref).collect();
+            let arcs: u64 = together.comm.all_to_all("arcs", &to)?.all().sum();
+            let room = Arcs::with_room(arcs, self.weights.is_some());
+            own.push(together.agree(room.map_err(refused))?);
+        }
         let steps = self.sources.len().div_ceil(EDGES) as u64;
         let steps = together.comm.all_reduce("steps", steps, u64::max)?;
-        for step in 0..steps as usize {
-            let begin = (step * EDGES).min(self.sources.len());
-            let edges = begin..(begin + EDGES).min(self.sources.len());
-            let dealt = self.dealt(role, edges, ranks, owner);
-            let (arcs, weights) = together.agree(dealt.map_err(refused))?;
-            let received = together.comm.all_to_all("arcs", &arcs)?;
-            for (peer, pairs) in received.iter().enumerate() {
-                if pairs.len() > own.owners.capacity() - own.owners.len() {
-                    return Err(CommError::Foreign { peer, bytes: size_of_val(pairs) }.into());
+        for _ in 0..steps {
+            // From the back, so that their memory is free for the arcs.
+            let rest = self.sources.len().saturating_sub(EDGES);
+            for (&role, own) in roles.iter().zip(&mut own) {
+                let messages = self.messages(role, rest..self.sources.len(), ranks, owner);
+                let (arcs, weights) = together.agree(messages.map_err(refused))?;
+                own.receive(&together.comm.all_to_all("arcs", &arcs)?)?;
+                if let Some(of_own) = &mut own.weights {
+                    let received = together.comm.all_to_all("weights of arcs", &weights)?;
+                    received.iter().for_each(|weights| of_own.extend_from_slice(weights));
                 }
-                own.owners.extend(pairs.iter().map(|&[owner, _]| owner));
-                own.neighbors.extend(pairs.iter().map(|&[_, neighbor]| neighbor));
             }
-            if let Some(of_own) = &mut own.weights {
-                let received = together.comm.all_to_all("weights of arcs", &weights)?;
-                received.iter().for_each(|weights| of_own.extend_from_slice(weights));
+            for column in [&mut self.sources, &mut self.targets] {
+                column.truncate(rest);
+                column.shrink_to_fit();
             }
         }
         Ok(own)
     }
 
     /// Returns the arcs of some edges by the rank that has their vertex, and their weights.
-    #[expect(clippy::type_complexity, reason = "two messages for each rank")]
-    fn dealt(
+    fn messages(
         &self,
         role: Role,
         edges: Range<usize>,
         ranks: usize,
         owner: impl Fn(VertexId) -> usize,
-    ) -> Result<(Vec<Vec<[VertexId; 2]>>, Vec<Vec<f64>>), OutOfMemory> {
+    ) -> Result<Messages, OutOfMemory> {
         let mut counts = vec![0; ranks];
         self.arcs(role, edges.clone(), |vertex, _, _| counts[owner(vertex)] += 1);
         let arcs = counts.iter().map(|&count| memory::with_room(count));
@@ -172,7 +169,7 @@ impl Edges<'_> {
         self.arcs(role, edges, |vertex, neighbor, edge| {
             let rank = owner(vertex);
             arcs[rank].push([vertex, neighbor]);
-            if let Some(of_edges) = self.weights {
+            if let Some(of_edges) = &self.weights {
                 weights[rank].push(of_edges[edge]);
             }
         });
@@ -188,6 +185,18 @@ impl Arcs {
         Ok(Arcs { owners, neighbors, weights })
     }
 
+    /// Adds the arcs that ranks have sent, for which there is room.
+    fn receive(&mut self, received: &Received<[VertexId; 2]>) -> Result<(), CommError> {
+        for (peer, pairs) in received.iter().enumerate() {
+            if pairs.len() > self.owners.capacity() - self.owners.len() {
+                return Err(CommError::Foreign { peer, bytes: size_of_val(pairs) });
+            }
+            self.owners.extend(pairs.iter().map(|&[owner, _]| owner));
+            self.neighbors.extend(pairs.iter().map(|&[_, neighbor]| neighbor));
+        }
+        Ok(())
+    }
+
     fn into_table(self, vertices: u32) -> Result<EdgeTable, EdgeTableError> {
         let ids = VertexIds::Consecutive { first: 0, count: vertices };
         let table = EdgeTable::new(ids, self.owners, self.neighbors)?;
@@ -200,7 +209,7 @@ impl Arcs {
 
 /// Returns the first vertex of each rank, and last the number of vertices: about as many arcs and vertices each.
 fn bounds_of(
-    edges: &Edges<'_>,
+    edges: &Edges,
     vertices: u32,
     together: &mut Together<'_>,
 ) -> Result<Vec<VertexId>, TablePartError> {
