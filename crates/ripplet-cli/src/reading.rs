@@ -297,7 +297,8 @@ pub fn load_stored(
 pub struct FileParts {
     /// The vertices of each rank.
     pub of_ranks: Parts,
-    /// What is the same on all ranks that have parts of one graph: of an `.rg`, its size, and the checksum of its content.
+    /// What is the same on all ranks that have parts of one graph: of an `.rg`, its size and the checksum of its content, of a
+    /// table, its arcs and the scale of its weights.
     pub content: (u64, u32),
 }
 

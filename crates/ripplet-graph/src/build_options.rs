@@ -61,14 +61,9 @@ impl Duplicates {
         self != Duplicates::Keep
     }
 
-    /// Returns the stored weight of one edge merged from two, if `first <= other`; or the sum as
-    /// an error if it does not fit 32 bits.
+    /// Returns the stored weight of one edge merged from two, if `first <= other`.
     #[inline]
-    pub(crate) fn weight_of_two(self, first: u32, other: u32) -> Result<u32, u64> {
-        if self == Duplicates::Least {
-            return Ok(first);
-        }
-        let sum = u64::from(first) + u64::from(other);
-        u32::try_from(sum).map_err(|_| sum)
+    pub(crate) fn weight_of_two(self, first: u64, other: u32) -> u64 {
+        if self == Duplicates::Least { first } else { first + u64::from(other) }
     }
 }

@@ -297,15 +297,15 @@ impl GraphBuilder {
             let mut pairs =
                 memory::collected(pairs.map(|(&v, &w)| u64::from(v) << 32 | u64::from(w)))?;
             pairs.sort_unstable();
-            let mut kept = 0;
+            let (mut kept, mut sum) = (0, 0);
             for pair in pairs {
                 let (neighbor, weight) = ((pair >> 32) as u32, pair as u32);
                 if merge && kept > 0 && list[kept - 1] == neighbor {
-                    let one = self.options.duplicates.weight_of_two(weights[kept - 1], weight);
-                    weights[kept - 1] = one.unwrap_or_else(|sum| sums.note(sum));
+                    sum = self.options.duplicates.weight_of_two(sum, weight);
+                    weights[kept - 1] = u32::try_from(sum).unwrap_or_else(|_| sums.note(sum));
                 } else {
                     (list[kept], weights[kept]) = (neighbor, weight);
-                    kept += 1;
+                    (kept, sum) = (kept + 1, u64::from(weight));
                 }
             }
             *count = kept as u32;
@@ -316,8 +316,8 @@ impl GraphBuilder {
     }
 }
 
-/// The largest sum of an edge's weights that 32 bits cannot hold, of all lists in any order: then all lists are built once
-/// more, with a coarser scale.
+/// The largest sum of a repeated edge's weights, of all lists in any order, if 32 bits cannot hold it: all lists are then
+/// built once more, with a coarser scale.
 #[derive(Debug, Default)]
 struct LargestSum(AtomicU64);
 

@@ -230,9 +230,15 @@ impl WeightScale {
     }
 }
 
-/// Returns the position of the highest bit: the least `b` with `value < 2^b`.
+/// Returns the position of the highest bit of a value above 0: the least `b` with `value < 2^b`. It is read from the
+/// exponent, as a logarithm may differ between machines.
 fn bits(value: f64) -> i32 {
-    value.log2().floor() as i32 + 1
+    let exponent = (value.to_bits() >> 52 & 0x7ff) as i32;
+    match exponent {
+        // A subnormal number: its fraction in units of 2^-1074.
+        0 => u64::BITS as i32 - value.to_bits().leading_zeros() as i32 - 1074,
+        _ => exponent - 1022,
+    }
 }
 
 /// What decides on the scale of weights.
@@ -240,7 +246,7 @@ struct Figures {
     largest: f64,
     /// Whether all are integers.
     are_whole: bool,
-    /// The sum, rounded up.
+    /// The sum, about.
     total: f64,
     /// The position of the highest bit of the sum, which may be above all values of a float.
     total_bits: i32,
@@ -461,6 +467,35 @@ mod tests {
         let scale = WeightScale::ONE.coarser_for(1 << 33);
         assert_eq!(scale.code(), -2);
         assert_eq!(scale.quantize((1u64 << 33) as f64), 1 << 31);
+    }
+
+    #[test]
+    fn the_highest_bit_is_that_of_the_exponent() {
+        let tiny = f64::from_bits(1);
+        for (value, expected) in [
+            (1.0, 1),
+            (0.99, 0),
+            (2.0, 2),
+            (4_294_967_295.0, 32),
+            (4_294_967_296.0, 33),
+            (f64::MAX, 1024),
+            (f64::MIN_POSITIVE, -1021),
+            (f64::MIN_POSITIVE / 2.0, -1022),
+            (tiny, -1073),
+            (3.0 * tiny, -1072),
+        ] {
+            assert_eq!(bits(value), expected, "{value:e}");
+        }
+    }
+
+    #[test]
+    fn the_scale_does_not_depend_on_the_order() {
+        // The sum of floats does: the small ones vanish beside the large one if they come after it.
+        let mut weights = vec![1.5; 1 << 12];
+        weights.push(2f64.powi(60));
+        let scale = WeightScale::fitting(&weights);
+        weights.reverse();
+        assert_eq!(WeightScale::fitting(&weights), scale);
     }
 
     proptest! {

@@ -280,10 +280,10 @@ fn weights_that_add_up_beyond_32_bits_get_a_coarser_scale() {
     assert_eq!(weight(0, 0), weight(1, 0), "both directions agree");
     assert!(weight(1, 1) > 0.0, "a small weight does not vanish");
 
-    // The small edge changes too much to be rounded silently.
+    // The small edge changes too much to be rounded silently: the unit is the first at which the sum fits.
     let refused = GraphBuilder::new().build(options.table(3, &rows));
     let error = refused.unwrap_err().to_string();
-    assert!(error.contains("1 of 3002 weights") && error.contains("(7 to 8)"), "{error}");
+    assert!(error.contains("2 of 3002 weights") && error.contains("(7 to 4096)"), "{error}");
 
     // `Least` and multigraphs add nothing up: weights stay as they are.
     let least = Options { duplicates: Duplicates::Least, ..options }.build(3, &rows, 1 << 31);

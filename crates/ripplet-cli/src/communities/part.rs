@@ -84,10 +84,11 @@ fn load_table_part(
     })?;
     report_summary(path, options, &summary, console);
     let of_ranks = Parts::of_bounds(bounds).unwrap_or_else(|| Parts::whole(graph.vertices()));
-    let (read, arcs) = (start.elapsed().as_secs_f64(), graph.arcs());
+    let read = start.elapsed().as_secs_f64();
+    let content = (graph.arcs(), graph.weight_scale().code() as u32);
     let graph = StoredGraph::Plain(graph);
     report_weight_loss(&options.build.weights.loss(), console);
     interrupt::check()?;
     let loaded = Loaded { graph, read, build: 0.0, summary: Some(summary) };
-    Ok((loaded, FileParts { of_ranks, content: (arcs, 0) }))
+    Ok((loaded, FileParts { of_ranks, content }))
 }

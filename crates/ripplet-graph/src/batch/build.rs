@@ -573,10 +573,10 @@ impl Lists<'_> {
     ) -> Result<u64, Refusal> {
         let merge = duplicates.become_one();
         let (neighbors, weights) = (&mut *self.neighbors, &mut *self.weights);
-        let (mut begin, mut kept) = (0, 0);
+        let (mut begin, mut kept, mut largest) = (0, 0, 0);
         for vertex in 0..self.offsets.len() - 1 {
             let end = self.offsets[vertex + 1] as usize;
-            let first = kept;
+            let (first, mut sum) = (kept, 0);
             self.offsets[vertex] = first as u32;
             pairs.clear();
             memory::reserve(pairs, end - begin)?;
@@ -586,16 +586,19 @@ impl Lists<'_> {
             for &pair in &*pairs {
                 let (neighbor, weight) = ((pair >> 32) as u32, pair as u32);
                 if merge && kept > first && neighbors[kept - 1] == neighbor {
-                    let one = duplicates.weight_of_two(weights[kept - 1], weight);
-                    weights[kept - 1] = one.map_err(Refusal::Overflow)?;
+                    sum = duplicates.weight_of_two(sum, weight);
+                    (weights[kept - 1], largest) = (sum as u32, sum.max(largest));
                     continue;
                 }
                 (neighbors[kept], weights[kept]) = (neighbor, weight);
-                kept += 1;
+                (kept, sum) = (kept + 1, weight.into());
             }
             begin = end;
         }
-        Ok(self.finish(kept))
+        match u32::try_from(largest) {
+            Ok(_) => Ok(self.finish(kept)),
+            Err(_) => Err(Refusal::Overflow(largest)),
+        }
     }
 
     /// Sets the end of the last list.

@@ -86,11 +86,15 @@ impl GraphBuilder {
             }
         };
         self.options.weights.note(loss);
-        let graph = Graph::from_part(ids, direction, scale, shards, own)?;
-        let arcs = graph.arcs();
-        let sum = |[a]: [u64; 1], [b]: [u64; 1]| [a + b];
-        let [all] = reduce.reduce("arcs", [arcs], sum).map_err(PartError::Reduce)?;
-        Ok(graph.with_arcs_elsewhere(all - arcs))
+        let graph = Graph::from_part(ids, direction, scale, shards, own);
+        let arcs = graph.as_ref().map_or(0, Graph::arcs);
+        let own = [arcs, u64::from(graph.is_err())];
+        let sum = |a: [u64; 2], b: [u64; 2]| [a[0] + b[0], a[1] + b[1]];
+        let [all, failed] = reduce.reduce("arcs", own, sum).map_err(PartError::Reduce)?;
+        match (graph?, failed) {
+            (graph, 0) => Ok(graph.with_arcs_elsewhere(all - arcs)),
+            _ => Err(PartError::Elsewhere),
+        }
     }
 
     /// Returns the change of all processes' weights at a scale.
@@ -158,9 +162,9 @@ fn counts_of(edges: &EdgeTable, own: &Range<VertexId>) -> Result<Vec<u32>, Build
     let mut counts = memory::zeros::<u32>(own.len())?;
     let shared = as_atomic(&mut counts);
     let is_counted = |owner: VertexId| {
-        // So many arcs are refused below, long before the count is full.
+        // The count before: as many arcs as a list may have are counted, and no more.
         let count = owner.checked_sub(own.start).and_then(|local| shared.get(local as usize));
-        count.is_none_or(|count| u64::from(count.fetch_add(1, Relaxed)) <= MAX_SHARD_ARCS)
+        count.is_none_or(|count| u64::from(count.fetch_add(1, Relaxed)) < MAX_SHARD_ARCS)
     };
     let too_many = edges.sources().par_iter().find_first(|&&owner| !is_counted(owner)).copied();
     match too_many {

@@ -477,6 +477,8 @@ impl Graph {
 
     /// Returns the number of edges, including self-loops. Cost: one pass, which counts the
     /// self-loops.
+    ///
+    /// Of a process's part of an undirected graph, it is the number of the whole graph if no other vertex has a self-loop.
     pub fn edges(&self) -> u64 {
         match self.direction {
             Direction::Directed => self.arcs(),

@@ -61,8 +61,7 @@ pub fn read(
     edges(Bytes::from_owner(bytes), format, options).map_err(|fault| fault.of(path))
 }
 
-/// Reads the edges of a share of a Parquet file, as [`read`] does all: `of` shares are the file, and those of `range` are
-/// read.
+/// Reads the edges of a share of a Parquet file, as [`read`] does all: those of a range of its `size` bytes.
 ///
 /// # Errors
 /// The errors of [`read`]; [`ReadErrorKind::NoEdges`] if no row group begins there.
@@ -71,11 +70,11 @@ pub(crate) fn read_share(
     format: Format,
     options: &ReadOptions,
     range: Range<u64>,
-    of: u64,
+    size: u64,
 ) -> Result<(EdgeTable, ReadColumns), ReadError> {
     let bytes = map(path).map_err(|error| ReadError::io(path, Place::File, error))?;
     let table = Table::open(Bytes::from_owner(bytes), format).map_err(|fault| fault.of(path))?;
-    edges_of_table(&table.of_share(range, of), options).map_err(|fault| fault.of(path))
+    edges_of_table(&table.of_share(range, size), options).map_err(|fault| fault.of(path))
 }
 
 /// Parses the edges of a file in memory, as [`read`] does; errors name the input `(bytes)`.

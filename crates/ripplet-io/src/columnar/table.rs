@@ -85,9 +85,9 @@ impl Table {
         Ok(Table { bytes: Bytes::new(), schema, container, groups: None })
     }
 
-    /// Returns the table of the row groups of a Parquet file that begin in a range of its rows, in shares of `of` of all:
-    /// those of consecutive ranges are all rows. Other tables are as they are.
-    pub(crate) fn of_share(self, range: Range<u64>, of: u64) -> Table {
+    /// Returns the table of the row groups of a Parquet file that begin in a range of its bytes, if each of its rows has as
+    /// many of the `size` bytes: those of consecutive ranges are all rows. Other tables are as they are.
+    pub(crate) fn of_share(self, range: Range<u64>, size: u64) -> Table {
         let Container::Parquet(metadata) = &self.container else { return self };
         let rows = |group: &RowGroupMetaData| u64::try_from(group.num_rows()).unwrap_or(0);
         let groups = metadata.metadata().row_groups();
@@ -101,9 +101,9 @@ impl Table {
         let places: Vec<u128> = groups.iter().map(place).collect();
         // The first group that begins at a share or behind it.
         let first = |share: u64| {
-            places.partition_point(|place| place * u128::from(of) < u128::from(share) * all)
+            places.partition_point(|place| place * u128::from(size) < u128::from(share) * all)
         };
-        let last = if range.end >= of { places.len() } else { first(range.end) };
+        let last = if range.end >= size { places.len() } else { first(range.end) };
         let groups = Some(first(range.start).min(last)..last);
         Table { groups, ..self }
     }

@@ -16,10 +16,12 @@ use std::path::Path;
 
 /// The bounds of ranks are multiples of it: the vertices of a word of bits belong to one rank.
 const GRAIN: u32 = 64;
-/// The most blocks of vertices whose arcs are counted to find bounds.
+/// The most blocks of vertices whose arcs are counted to find bounds, and the most counts that a rank gets from all.
 const BLOCKS: u32 = 1 << 16;
-/// Edges of a rank that are dealt out at a time.
+const COUNTS: u32 = 1 << 22;
+/// The most edges of a rank that are dealt out at a time, and the most of all ranks, whose arcs one may have.
 const EDGES: usize = 1 << 20;
+const ALL_EDGES: usize = 1 << 22;
 
 /// The arcs of a rank's own vertices, and the bounds of all ranks.
 pub(super) struct Dealt {
@@ -129,11 +131,12 @@ impl Edges {
             let room = Arcs::with_room(arcs, self.weights.is_some());
             own.push(together.agree(room.map_err(refused))?);
         }
-        let steps = self.sources.len().div_ceil(EDGES) as u64;
+        let at_once = (ALL_EDGES / ranks).clamp(1 << 12, EDGES);
+        let steps = self.sources.len().div_ceil(at_once) as u64;
         let steps = together.comm.all_reduce("steps", steps, u64::max)?;
         for _ in 0..steps {
             // From the back, so that their memory is free for the arcs.
-            let rest = self.sources.len().saturating_sub(EDGES);
+            let rest = self.sources.len().saturating_sub(at_once);
             for (&role, own) in roles.iter().zip(&mut own) {
                 let messages = self.messages(role, rest..self.sources.len(), ranks, owner);
                 let (arcs, weights) = together.agree(messages.map_err(refused))?;
@@ -213,9 +216,12 @@ fn bounds_of(
     vertices: u32,
     together: &mut Together<'_>,
 ) -> Result<Vec<VertexId>, TablePartError> {
-    let grains = vertices.div_ceil(GRAIN);
-    let shift = GRAIN.trailing_zeros()
-        + (u32::BITS - grains.leading_zeros()).saturating_sub(BLOCKS.trailing_zeros());
+    let ranks = together.size();
+    let most = (COUNTS / ranks as u32).clamp(1 << 10, BLOCKS);
+    let mut shift = GRAIN.trailing_zeros();
+    while vertices >> shift >= most {
+        shift += 1;
+    }
     let block = 1u64 << shift;
     let blocks = u64::from(vertices).div_ceil(block) as usize;
     let mut arcs = vec![0u64; blocks];
@@ -234,7 +240,6 @@ fn bounds_of(
         })
         .collect();
     let all = before.last().copied().unwrap_or(0);
-    let ranks = together.size();
     let bound = |rank: usize| {
         let wanted = (u128::from(all) * rank as u128 / ranks as u128) as u64;
         let blocks = before.partition_point(|&before| before < wanted) as u64;

@@ -13,8 +13,10 @@
 //! A text that is not compressed is cut at its lines, and a Parquet file at its row groups. One rank reads all of any
 //! other file.
 //!
-//! Memory of a rank: the edges of its share, the arcs of its own vertices, some mebibytes of messages, and the ids that it
-//! numbers; 8 bytes a vertex to begin the empty lists of others, which take no memory before they are read.
+//! Memory of a rank, for a share of R edges, and with A arcs of its own vertices (about 2 R): twice the edges while they are
+//! read; the ids of the share three times, and those that it numbers, while they are numbered (`numbers.rs`); then 8 A bytes of
+//! arcs, 8 R with weights, and some 100 MiB of messages, and the lists that are built of them. Lists of other vertices are
+//! empty: 4 bytes a vertex (8 if the graph is directed), which take no memory before they are read.
 
 mod deal;
 mod numbers;
@@ -23,7 +25,7 @@ mod together;
 
 use crate::fault::Fault;
 use crate::table_parts;
-use crate::text::left_out_aside;
+use crate::text::{NO_EDGES, left_out_aside};
 use crate::{Columns, Format, ReadError, ReadErrorKind, ReadOptions, ReadSummary};
 use deal::Dealt;
 use numbers::{IdKind, Numbers};
@@ -61,8 +63,8 @@ pub enum TablePartError {
     /// Another rank has an error of its own.
     #[error("another rank failed")]
     Elsewhere,
-    /// A rank sees other files than rank 0 does: other names, other sizes, or other bytes where they are compared, which is
-    /// everywhere in small files, and at some places of large ones.
+    /// A rank sees other files than rank 0 does: other names, other sizes, or other bytes at some places, which are compared.
+    /// Of up to 16 files, all bytes of those of up to a mebibyte are.
     #[error("rank {rank} has other input files than rank 0")]
     FilesDiffer {
         /// The rank.
@@ -73,9 +75,16 @@ pub enum TablePartError {
     Ranks(#[from] CommError),
 }
 
-/// Whether [`read_part`] can read a file in shares: an edge list, `.csv`, `.tsv`, `.jsonl`, Parquet or Arrow, or a pattern.
+/// Whether [`read_part`] can read a file in shares: an edge list, `.csv`, `.tsv`, `.jsonl`, Parquet or Arrow, or a pattern of
+/// such files.
 pub fn has_shares(path: &Path, options: &ReadOptions) -> bool {
-    let format = options.format.or_else(|| Format::of_path(path).map(|(format, _)| format));
+    let file = match table_parts::files_of(path) {
+        Ok(Some(files)) => files.first().cloned(),
+        // The reader of the shares has the error, if there is one.
+        Ok(None) | Err(_) => None,
+    };
+    let file = file.as_deref().unwrap_or(path);
+    let format = options.format.or_else(|| Format::of_path(file).map(|(format, _)| format));
     path != Path::new("-") && format.is_some_and(table_parts::is_table)
 }
 
@@ -85,8 +94,9 @@ pub fn has_shares(path: &Path, options: &ReadOptions) -> bool {
 /// `with_ids` is whether this rank's graph has the external ids; rank 0 may have them and others not.
 ///
 /// # Errors
-/// As [`read_edges`](crate::read_edges) and [`GraphBuilder::build`], on the rank whose share it is; all others then
-/// return [`TablePartError::Elsewhere`]. The first error in the files is that of the first such rank.
+/// As [`read_edges`](crate::read_edges) and [`GraphBuilder::build`]. What is wrong with rows is an error of the rank whose
+/// share they are in, and the others return [`TablePartError::Elsewhere`]: of all such errors, that of the first rank is the
+/// first in the files. What is wrong with all of them is an error of all ranks.
 pub fn read_part(
     path: &Path,
     options: &ReadOptions,
@@ -95,14 +105,14 @@ pub fn read_part(
     with_ids: bool,
 ) -> Result<TablePart, TablePartError> {
     let mut together = Together::new(comm);
-    let failed = |fault: Fault| TablePartError::from(fault.of(path));
     let shares = together.agree(Shares::of(path, options, together.rank(), together.size()))?;
     together.check_files(shares.listing)?;
-    let read = together.agree(read_shares(&shares.own, options))?;
-    together.check_columns(&read, options)?;
-    let summary = together.summary(&read, shares.files, path)?;
+    let mut read = read_shares(&shares.own, options);
+    let first = together.check_alike(&mut read, options)?;
+    let summary = together.summary(&read, first, shares.files, path)?;
     let Read { edges, of_first, .. } = read;
     let file = of_first.map_or(path.into(), |(file, _)| file);
+    let edges = edges.unwrap_or_else(no_edges);
     let (ids, sources, targets, weights) = edges.into_parts();
     let kind = IdKind::of_all(&ids, &file, &mut together)?;
     let numbers = Numbers::of(ids, kind, &mut together, path)?;
@@ -115,61 +125,114 @@ pub fn read_part(
     let builder = GraphBuilder::from(build.clone());
     let graph = builder.build_part(ids, arcs, &mut together).map_err(|error| match error {
         PartError::Build(error) => TablePartError::Build(error),
-        PartError::Invalid(error) => failed(Fault::whole(error.to_string())),
+        PartError::Invalid(error) => Fault::whole(error.to_string()).of(path).into(),
         PartError::Elsewhere => TablePartError::Elsewhere,
         PartError::Reduce(error) => TablePartError::Ranks(error),
     })?;
     Ok(TablePart { graph, bounds, summary })
 }
 
-/// What a rank has read.
+/// Returns a table without edges.
+fn no_edges() -> EdgeTable {
+    let ids = VertexIds::Consecutive { first: 0, count: 0 };
+    EdgeTable::new(ids, Vec::new(), Vec::new()).expect("there is no row that could be wrong")
+}
+
+/// What a rank has read, up to its first error.
+#[derive(Default)]
 struct Read {
-    edges: EdgeTable,
+    /// The edges, if there are some.
+    edges: Option<EdgeTable>,
     /// The first of its files with edges, and the summary of all of them.
     of_first: Option<(PathBuf, ReadSummary)>,
-    /// The summary of a share without rows, if there is no other.
+    /// The summary of a share without rows.
     of_none: Option<ReadSummary>,
     /// Comments between rows, of shares of files.
     comments: u64,
-    /// Why there are no edges, if there are none.
+    /// Why a file has no edges, of the last one that has none.
     empty: Option<&'static str>,
+    failed: Option<TablePartError>,
 }
 
 /// Reads the shares of a rank.
-fn read_shares(shares: &[Share], options: &ReadOptions) -> Result<Read, TablePartError> {
+fn read_shares(shares: &[Share], options: &ReadOptions) -> Read {
     let mut joined = table_parts::Joined::new(options.columns != Columns::default());
-    let (mut first, mut comments, mut empty, mut only) = (None, 0, None, None);
-    let mut of_none = None;
+    let (mut read, mut first, mut only) = (Read::default(), None, None);
     for share in shares {
-        match share.read(options) {
-            Ok((edges, summary, of_share)) => {
-                comments += of_share;
+        let added = match share.read(options) {
+            Ok((edges, summary, comments)) => {
+                read.comments += comments;
                 if edges.is_empty() {
-                    of_none.get_or_insert(summary);
+                    read.of_none.get_or_insert(summary);
                     continue;
                 }
                 first.get_or_insert_with(|| share.file.clone());
                 // A single share needs no joining.
-                match (only.take(), shares) {
-                    (None, [_]) => only = Some((edges, summary)),
-                    _ => joined.add(&share.file, &edges, summary)?,
+                if let [_] = shares {
+                    only = Some((edges, summary));
+                    continue;
                 }
+                joined.add(&share.file, &edges, summary)
             }
-            Err(ReadError { kind: ReadErrorKind::NoEdges(why), .. }) => empty = Some(why),
-            Err(error) => return Err(error.into()),
+            Err(ReadError { kind: ReadErrorKind::NoEdges(why), .. }) => {
+                read.empty = Some(why);
+                continue;
+            }
+            Err(error) => Err(error),
+        };
+        if let Err(error) = added {
+            read.failed = Some(error.into());
+            break;
         }
     }
-    let Some(first) = first else {
-        let ids = VertexIds::Consecutive { first: 0, count: 0 };
-        let edges = EdgeTable::new(ids, Vec::new(), Vec::new());
-        let edges = edges.map_err(|error| Fault::from(error).of(Path::new("")))?;
-        return Ok(Read { edges, of_first: None, of_none, comments, empty });
-    };
-    let (edges, summary) = match only {
-        Some(only) => only,
-        None => joined.finish().map_err(|fault| fault.of(&first))?,
-    };
-    Ok(Read { edges, of_first: Some((first, summary)), of_none: None, comments, empty: None })
+    let Some(first) = first else { return read };
+    let whole = only.map_or_else(|| joined.finish().map_err(|fault| fault.of(&first)), Ok);
+    match whole {
+        Ok((edges, summary)) => {
+            read.edges = Some(edges);
+            read.of_first = Some((first, summary));
+        }
+        Err(error) => read.failed = read.failed.or(Some(error.into())),
+    }
+    read
+}
+
+/// What the ranks compare of the first files with edges that they have read.
+#[derive(Debug, Default, PartialEq)]
+struct First {
+    /// Whether the ids are names.
+    has_names: bool,
+    /// The columns, exactly.
+    ends: String,
+    /// The columns, as they print.
+    chosen: String,
+    file: String,
+}
+
+impl First {
+    fn of(read: &Read) -> Option<First> {
+        let (file, summary) = read.of_first.as_ref()?;
+        let (file, columns) = (file.display().to_string(), summary.columns.as_ref()?);
+        let has_names = matches!(read.edges.as_ref()?.ids(), VertexIds::Names(_));
+        let ends = format!("{:?}", columns.ends());
+        Some(First { has_names, ends, chosen: columns.chosen(), file })
+    }
+
+    /// Returns the message of one, or of none.
+    fn message(first: Option<&First>) -> String {
+        let text = |First { has_names, ends, chosen, file }: &First| {
+            format!("{}\0{ends}\0{chosen}\0{file}", u8::from(*has_names))
+        };
+        first.map(text).unwrap_or_default()
+    }
+
+    fn read(message: &[u8]) -> Option<First> {
+        let text = String::from_utf8_lossy(message);
+        let mut parts = text.splitn(4, '\0').map(str::to_owned);
+        let has_names = parts.next().filter(|text| !text.is_empty())? == "1";
+        let mut part = || parts.next().unwrap_or_default();
+        Some(First { has_names, ends: part(), chosen: part(), file: part() })
+    }
 }
 
 impl Together<'_> {
@@ -182,52 +245,57 @@ impl Together<'_> {
         }
     }
 
-    /// Refuses files whose edges are in other columns than those of the first file with edges.
-    fn check_columns(&mut self, read: &Read, options: &ReadOptions) -> Result<(), TablePartError> {
+    /// Refuses files whose edges are in other columns, or have ids of another kind, than those of the first file with edges,
+    /// and what a rank could not read. Returns what there is to know of that first file.
+    fn check_alike(
+        &mut self,
+        read: &mut Read,
+        options: &ReadOptions,
+    ) -> Result<Option<First>, TablePartError> {
+        let own = First::of(read);
+        let all = self.comm.all_gather("first files", First::message(own.as_ref()).as_bytes())?;
+        let first = all.iter().find_map(First::read);
         let is_told = options.columns != Columns::default();
-        let chosen = read.of_first.as_ref().and_then(|(file, summary)| {
-            let columns = summary.columns.as_ref()?;
-            Some(format!("{:?}\0{}\0{}", columns.ends(), columns.chosen(), file.display()))
-        });
-        let all = self.comm.all_gather("columns", chosen.unwrap_or_default().as_bytes())?;
-        let all: Vec<_> = all.iter().map(String::from_utf8_lossy).collect();
-        let parts = |text: &str| -> [String; 3] {
-            let mut parts = text.splitn(3, '\0').map(str::to_owned);
-            std::array::from_fn(|_| parts.next().unwrap_or_default())
-        };
-        let first = all.iter().find(|text| !text.is_empty()).map(|text| parts(text));
-        let own = all.get(self.rank()).map(|text| parts(text)).unwrap_or_default();
-        let alike: Result<(), ReadError> = match (first, &read.of_first) {
-            (Some([ends, chosen, first]), Some((file, _))) if own[0] != ends && !is_told => {
-                Err(table_parts::other_columns(file, &own[1], Path::new(&first), &chosen))
+        let refused = match (&first, &own, &read.of_first) {
+            (Some(first), Some(own), Some((file, _))) if first.ends != own.ends && !is_told => {
+                let named = Path::new(&first.file);
+                Some(table_parts::other_columns(file, &own.chosen, named, &first.chosen))
             }
-            _ => Ok(()),
+            (Some(first), Some(own), Some((file, _))) if first.has_names != own.has_names => {
+                let kind = |of: &First| if of.has_names { "names" } else { "integers" };
+                let sentence = table_parts::mixed_ids(kind(own), kind(first));
+                Some(Fault::whole(sentence).of(file))
+            }
+            _ => None,
         };
-        self.agree(alike)
+        // What a rank has read before its error comes before it in the files, too.
+        let failed = refused.map(TablePartError::from).or(read.failed.take());
+        self.agree(failed.map_or(Ok(()), Err))?;
+        Ok(first)
     }
 
     /// Returns the summary of all ranks' rows.
     fn summary(
         &mut self,
         read: &Read,
+        first: Option<First>,
         files: usize,
         path: &Path,
     ) -> Result<ReadSummary, TablePartError> {
-        let own = [read.edges.len() as u64, read.comments];
+        let own = [read.edges.as_ref().map_or(0, EdgeTable::len) as u64, read.comments];
         let [edges, comments] =
             self.comm.all_reduce("rows", own, |a, b| [a[0] + b[0], a[1] + b[1]])?;
-        if edges == 0 {
-            // Of a file without a head, every rank that reads some of it says so.
-            let why = self.comm.all_gather("empty", &[u8::from(read.empty.is_some())])?;
-            let first = why.iter().position(|why| why == [1]).unwrap_or(0);
-            if self.rank() != first {
-                return Err(TablePartError::Elsewhere);
-            }
-            let why = read.empty.unwrap_or("there are no edges: expected a row for each");
+        let Some(first) = first.filter(|_| edges > 0) else {
+            let why = read.empty.unwrap_or(NO_EDGES);
             return Err(Fault::whole(ReadErrorKind::NoEdges(why)).of(path).into());
-        }
-        let own = read.of_first.as_ref().map(|(_, summary)| summary).or(read.of_none.as_ref());
-        let mut summary = own.cloned().unwrap_or_else(|| ReadSummary::of_edges(&read.edges));
+        };
+        let has_columns_of_first = |summary: &&ReadSummary| {
+            let ends = summary.columns.as_ref().map(|columns| format!("{:?}", columns.ends()));
+            ends.as_ref() == Some(&first.ends)
+        };
+        let own = read.of_first.as_ref().map(|(_, summary)| summary);
+        let own = own.or(read.of_none.as_ref().filter(has_columns_of_first)).cloned();
+        let mut summary = own.unwrap_or_else(|| ReadSummary::of_edges(&no_edges()));
         summary.edges = edges;
         if let Some(columns) = &mut summary.columns {
             columns.asides.extend(left_out_aside(comments));

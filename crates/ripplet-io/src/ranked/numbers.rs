@@ -9,6 +9,9 @@
 //!
 //! Splitters are quantiles of samples of all ids: each rank numbers about as many. A rank sends each of its ids once, and
 //! gets a number of 4 bytes back.
+//!
+//! Memory: the ids of a rank's share three times, as they are, sent and received, and those that it numbers; 8 bytes for
+//! each, 16 for a name. A rank whose graph has the ids has them all twice for a moment.
 
 use super::TablePartError;
 use super::together::Together;
@@ -24,8 +27,10 @@ use std::path::Path;
 
 /// Samples of ids for each rank.
 const SAMPLES: u64 = 256;
-/// Bytes of a name that are compared with a splitter.
+/// Bytes of a name that are compared with a splitter, after those with which all begin.
 const SPLITTER: usize = 64;
+/// Bytes of a name that may be those with which all begin.
+const COMPARED: usize = 1 << 12;
 
 /// The kind of all ranks' ids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,24 +49,25 @@ impl IdKind {
         const NONE: u8 = 0;
         const INTEGERS: u8 = 1;
         const NAMES: u8 = 2;
-        let is_above = |largest: ExternalId<'_>| ExternalId::from(i64::MAX).precedes(largest);
-        let above = |ids: &VertexIds| is_above(ids.get(ids.len() as VertexId - 1));
-        let (kind, signed, above) = match own {
-            ids if ids.is_empty() => (NONE, false, false),
-            VertexIds::Names(_) => (NAMES, false, false),
-            ids => (INTEGERS, matches!(ids, VertexIds::Signed(_)), above(ids)),
+        let (kind, is_signed) = match own {
+            ids if ids.is_empty() => (NONE, false),
+            VertexIds::Names(_) => (NAMES, false),
+            ids => (INTEGERS, matches!(ids, VertexIds::Signed(_))),
         };
-        let own = [kind, u8::from(signed), u8::from(above)];
-        let all = together.comm.all_gather("kind of ids", &own)?;
-        let kinds: Vec<u8> = all.iter().filter_map(|words| words.first().copied()).collect();
-        let has = |at: usize| all.iter().any(|words| words.get(at) == Some(&1));
-        let first = kinds.iter().copied().find(|&kind| kind != NONE).unwrap_or(INTEGERS);
-        let found = match (first, kind) {
+        let is_above = kind == INTEGERS
+            && ExternalId::from(i64::MAX).precedes(own.get(own.len() as VertexId - 1));
+        let all = together
+            .comm
+            .all_gather("kind of ids", &[[kind, u8::from(is_signed), u8::from(is_above)]])?;
+        let first = all.all().map(|[kind, ..]| kind).find(|&kind| kind != NONE);
+        let some_are_signed = all.all().any(|[_, is_signed, _]| is_signed == 1);
+        let some_are_above = all.all().any(|[.., is_above]| is_above == 1);
+        let found = match (first.unwrap_or(INTEGERS), kind) {
             (INTEGERS, NAMES) => Err(mixed_ids("names", "integers")),
             (NAMES, INTEGERS) => Err(mixed_ids("integers", "names")),
             (NAMES, _) => Ok(IdKind::Names),
-            _ if has(1) && has(2) => Err(BEYOND_64_BITS.to_owned()),
-            _ if has(1) => Ok(IdKind::Integers(Sign::Signed)),
+            _ if some_are_signed && some_are_above => Err(BEYOND_64_BITS.to_owned()),
+            _ if some_are_signed => Ok(IdKind::Integers(Sign::Signed)),
             _ => Ok(IdKind::Integers(Sign::Unsigned)),
         };
         together.agree(found.map_err(|sentence| Fault::whole(sentence).of(file)))
@@ -119,15 +125,15 @@ impl Numbers {
         places.iter_mut().flatten().for_each(|place| *place += before as u32);
         let received = together.comm.all_to_all("numbers", &places)?;
         drop(places);
-        let of_own = collected(&received, count as usize).map_err(refused);
-        let of_own = together.agree(of_own)?;
+        let of_own = together.agree(collected(&received).map_err(refused))?;
+        check_count(&received, of_own.len(), count as usize)?;
         Ok(Numbers { vertices: vertices as u32, of_own, numbered })
     }
 
     /// Replaces the numbers of the rank's own ids by those of all.
     pub(super) fn renumber(&self, columns: &mut [Vec<VertexId>]) {
         let number = |vertex: &mut VertexId| {
-            *vertex = self.of_own.get(*vertex as usize).copied().unwrap_or_default();
+            *vertex = self.of_own[*vertex as usize];
         };
         columns.iter_mut().for_each(|column| column.par_iter_mut().for_each(number));
     }
@@ -147,7 +153,10 @@ impl Numbers {
             (Numbered::Integers(ids), IdKind::Integers(sign)) => {
                 let received = to_those(&wanted, &ids, together)?;
                 drop(ids);
-                is_wanted.then(|| ids_of_sorted(collected(&received, count)?, sign)).transpose()
+                if is_wanted {
+                    check_count(&received, received.all().count(), count)?;
+                }
+                is_wanted.then(|| ids_of_sorted(collected(&received)?, sign)).transpose()
             }
             (Numbered::Names(names), _) => {
                 let (offsets, bytes) = names.parts();
@@ -155,7 +164,15 @@ impl Numbers {
                 let lengths = together.agree(lengths.map_err(refused))?;
                 let lengths = to_those(&wanted, &lengths, together)?;
                 let bytes = to_those(&wanted, bytes, together)?;
-                is_wanted.then(|| joined_names(&lengths, &bytes).map(VertexIds::Names)).transpose()
+                match is_wanted.then(|| joined_names(&lengths, &bytes)).transpose() {
+                    Ok(Some(names)) => {
+                        let names = names.filter(|names| names.len() == count);
+                        let foreign = CommError::Foreign { peer: 0, bytes: count };
+                        Ok(Some(VertexIds::Names(names.ok_or(foreign)?)))
+                    }
+                    Ok(None) => Ok(None),
+                    Err(error) => Err(error),
+                }
             }
             // The kind is that of the numbered ids.
             (Numbered::Integers(_), IdKind::Names) => Ok(None),
@@ -205,7 +222,8 @@ fn number_integers(
         ids.par_sort_unstable();
         ids.dedup();
         ids.shrink_to_fit();
-        let place = |id: &u64| ids.binary_search(id).unwrap_or_default() as u32;
+        // Each is among them.
+        let place = |id: &u64| ids.partition_point(|other| other < id) as u32;
         let places = received.iter().map(|some| {
             let mut places = memory::with_room(some.len())?;
             places.par_extend(some.par_iter().map(place));
@@ -225,10 +243,12 @@ fn number_names(
     refused: &impl Fn(OutOfMemory) -> TablePartError,
 ) -> Result<(Numbered, Vec<Vec<u32>>), TablePartError> {
     let (offsets, bytes) = names.parts();
+    let common = common_prefix(names, together)?;
+    // All names begin alike: what follows decides.
+    let rest = |name: usize| &names.get(name).as_bytes()[common..];
     let mut samples = Vec::new();
     for name in (0..names.len()).step_by(step) {
-        let name = &names.get(name).as_bytes();
-        let name = &name[..name.len().min(SPLITTER)];
+        let name = &rest(name)[..rest(name).len().min(SPLITTER)];
         samples.push(name.len() as u8);
         samples.extend_from_slice(name);
     }
@@ -247,7 +267,7 @@ fn number_names(
         let (mut low, mut high) = (0, names.len());
         while low < high {
             let middle = low + (high - low) / 2;
-            match names.get(middle).as_bytes() < splitter.as_slice() {
+            match rest(middle) < splitter.as_slice() {
                 true => low = middle + 1,
                 false => high = middle,
             }
@@ -264,6 +284,30 @@ fn number_names(
     together.agree(merged.map_err(refused))
 }
 
+/// Returns the number of bytes with which all names of all ranks begin alike, as far as they are compared.
+fn common_prefix(names: &Names, together: &mut Together<'_>) -> Result<usize, CommError> {
+    let ends = [0, names.len().saturating_sub(1)].map(|name| {
+        let name = if names.is_empty() { &[] } else { names.get(name).as_bytes() };
+        &name[..name.len().min(COMPARED)]
+    });
+    let mut message = vec![u8::from(!names.is_empty())];
+    message.extend((ends[0].len() as u32).to_le_bytes());
+    message.extend(ends.concat());
+    let all = together.comm.all_gather("first names", &message)?;
+    let mut common: Option<&[u8]> = None;
+    for message in all.iter() {
+        let Some((&[1, a, b, c, d], rest)) = message.split_first_chunk() else { continue };
+        let first = u32::from_le_bytes([a, b, c, d]) as usize;
+        let (first, last) = rest.split_at_checked(first).unwrap_or_default();
+        for name in [first, last] {
+            let before = common.unwrap_or(name);
+            let alike = before.iter().zip(name).take_while(|(a, b)| a == b).count();
+            common = Some(&before[..alike]);
+        }
+    }
+    Ok(common.map_or(0, <[u8]>::len))
+}
+
 /// Merges the names that ranks have sent, which ascend; returns them, and the place of each.
 #[expect(
     clippy::type_complexity,
@@ -275,7 +319,7 @@ fn merged_names(
 ) -> Result<Result<(Numbered, Vec<Vec<u32>>), OutOfMemory>, CommError> {
     let mut parts = Vec::new();
     for (peer, (lengths, bytes)) in lengths.iter().zip(bytes.iter()).enumerate() {
-        match names_of(lengths, bytes) {
+        match memory::copied(bytes).and_then(|copied| names_of(lengths, copied)) {
             Ok(Some(names)) => parts.push(names),
             Ok(None) => return Err(CommError::Foreign { peer, bytes: bytes.len() }),
             Err(error) => return Ok(Err(error)),
@@ -323,7 +367,7 @@ fn lengths_of(offsets: &[u64], names: std::ops::Range<usize>) -> Result<Vec<u32>
 }
 
 /// Returns names from their lengths; `None` if the bytes are not names of these.
-fn names_of(lengths: &[u32], bytes: &[u8]) -> Result<Option<Names>, OutOfMemory> {
+fn names_of(lengths: &[u32], bytes: Vec<u8>) -> Result<Option<Names>, OutOfMemory> {
     let mut offsets = memory::with_room::<u64>(lengths.len() + 1)?;
     let mut end = 0;
     offsets.push(end);
@@ -331,7 +375,7 @@ fn names_of(lengths: &[u32], bytes: &[u8]) -> Result<Option<Names>, OutOfMemory>
         end += u64::from(length);
         end
     }));
-    Ok(Names::from_parts(offsets.into(), memory::copied(bytes)?.into()))
+    Ok(Names::from_parts(offsets.into(), bytes.into()))
 }
 
 /// Sends values to the ranks that want them.
@@ -345,19 +389,30 @@ fn to_those<T: bytemuck::Pod>(
     together.comm.all_to_all("all ids", &to)
 }
 
-/// Returns the values of all ranks in one array.
-fn collected<T: bytemuck::Pod>(
+/// Refuses messages that together have another number of values than expected.
+fn check_count<T: bytemuck::Pod>(
     received: &Received<T>,
-    count: usize,
-) -> Result<Vec<T>, OutOfMemory> {
-    let mut all = memory::with_room(count)?;
+    found: usize,
+    expected: usize,
+) -> Result<(), CommError> {
+    let peer = received.iter().position(|values| !values.is_empty()).unwrap_or(0);
+    match found == expected {
+        true => Ok(()),
+        false => Err(CommError::Foreign { peer, bytes: found * size_of::<T>() }),
+    }
+}
+
+/// Returns the values of all ranks in one array.
+fn collected<T: bytemuck::Pod>(received: &Received<T>) -> Result<Vec<T>, OutOfMemory> {
+    let mut all = memory::with_room(received.iter().map(<[T]>::len).sum())?;
     received.iter().for_each(|values| all.extend_from_slice(values));
     Ok(all)
 }
 
-/// Returns the names of all ranks.
-fn joined_names(lengths: &Received<u32>, bytes: &Received<u8>) -> Result<Names, OutOfMemory> {
-    let all = collected(lengths, lengths.iter().map(<[u32]>::len).sum())?;
-    let bytes = collected(bytes, bytes.iter().map(<[u8]>::len).sum())?;
-    Ok(names_of(&all, &bytes)?.unwrap_or_else(|| Names::new([])))
+/// Returns the names of all ranks; `None` if the bytes are not names of these lengths.
+fn joined_names(
+    lengths: &Received<u32>,
+    bytes: &Received<u8>,
+) -> Result<Option<Names>, OutOfMemory> {
+    names_of(&collected(lengths)?, collected(bytes)?)
 }

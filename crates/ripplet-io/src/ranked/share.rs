@@ -23,7 +23,7 @@ pub(super) struct Shares {
 
 /// Bytes of a sample of a file.
 const SAMPLE: u64 = 4 << 10;
-/// The most samples of a file, and of all: files of fewer bytes are compared as a whole.
+/// The most samples of a file, and of all files, each of which has one at least.
 const MOST_SAMPLES: u64 = 256;
 const ALL_SAMPLES: u64 = 1 << 12;
 
@@ -100,7 +100,7 @@ impl Shares {
     }
 }
 
-/// Adds samples of a file's bytes to a hash, evenly spaced, the first ones and the last ones among them.
+/// Adds samples of a file's bytes to a hash, evenly spaced from its first ones on.
 fn hash_samples(file: &Path, size: u64, samples: u64, hash: &mut DefaultHasher) -> io::Result<()> {
     let mut opened = File::open(file)?;
     let samples = samples.min(size.div_ceil(SAMPLE));

@@ -48,7 +48,7 @@ pub(crate) use pairs::{members, pairs};
 pub(crate) use records::records;
 pub(crate) use share::read_share;
 pub(crate) use source::{LONGEST_OF_WORDS, Text};
-pub(crate) use table::{GraphRows, left_out_aside, read_of_graphs};
+pub(crate) use table::{GraphRows, NO_EDGES, left_out_aside, read_of_graphs};
 pub(crate) use tu::{Indicator, read_labels};
 
 use crate::fault::Fault;

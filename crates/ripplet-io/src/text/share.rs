@@ -2,10 +2,11 @@
 //!
 //! ```text
 //! file    # comment\n source,target\n a,b\n b,c\n c,d\n d,e\n
-//! shares  └─────────── head ──────────┘└─── 0 ───┘└─── 1 ───┘      cut at the first line that begins there
+//! ranges  └──────────────── 0 ──────────────┘└────── 1 ──────┘     some bytes each
+//! rows                                └─── 0 ───┘└─── 1 ───┘      the lines that begin there, behind the head
 //! ```
 //!
-//! The head says how the rows of all shares are read. All shares together are the lines of the file, whatever the ranges.
+//! The head says how the rows of all shares are read. Shares of ranges that cover the file one after the other are all rows.
 
 use super::Text;
 use super::table::TableHead;
@@ -26,7 +27,7 @@ const BLOCK: usize = 64 << 10;
 /// Returns the number of comments that are to be mentioned, too.
 ///
 /// # Errors
-/// Those of reading the head, or one of these lines; [`ReadErrorKind::NoEdges`] if the file has no row at all.
+/// Those of reading the head, or one of these lines; [`ReadErrorKind::NoEdges`] if the file has no row at all, not even a header.
 pub(crate) fn read_share(
     path: &Path,
     format: Format,

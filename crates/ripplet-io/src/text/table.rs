@@ -367,8 +367,10 @@ fn excel_delimiter(line: &[u8]) -> Option<Delimiter> {
     }
 }
 
+/// The error of a text without a row.
+pub(crate) const NO_EDGES: &str =
+    "the file has no edges: expected a line with two vertex ids for each edge";
+
 fn no_edges() -> Fault {
-    Fault::whole(ReadErrorKind::NoEdges(
-        "the file has no edges: expected a line with two vertex ids for each edge",
-    ))
+    Fault::whole(ReadErrorKind::NoEdges(NO_EDGES))
 }

@@ -153,7 +153,8 @@ proptest! {
             1 => (id * 40_000_000_000_000_007).to_string(),
             2 => (id as i64 * 3 - 450).to_string(),
             3 => format!("n{id}é"),
-            _ => format!("{}{id}", "account ".repeat(12)).replace(' ', "-"),
+            // Longer than what is compared of a name, in half of the cases.
+            _ => format!("https://example.org/{}/{id}", "account-".repeat(weights as usize * 200)),
         };
         // Integers, cents, fractions, and sums beyond 32 bits.
         let weight = |weight: u32| match weights {
@@ -309,6 +310,49 @@ fn parts_that_do_not_fit_each_other_are_refused() {
     // A row that takes a rank nothing to read is no part of its share.
     let folder = folder_of(&[first, ("2.csv", "source,target\n")]);
     compare(4, &folder.path().join("*"), &plain, &BuildOptions::default());
+}
+
+#[test]
+fn what_comes_first_in_the_files_is_the_error() {
+    let row = |columns: &str| format!("{columns}\n1,2\n3,4\n5,6\n");
+    let bad = "source,target\n1,2\n3,zwei\n5,6\n";
+    let (good, other) = (row("source,target"), row("from,to"));
+    let names = "source,target\na,b\nc,dd\ne,f\n";
+    let of_ranks = |second: &str| {
+        let folder = folder_of(&[("1.csv", &good), ("2.csv", second), ("3.csv", bad)]);
+        let one = read_edges_with_summary(&folder.path().join("*.csv"), &ReadOptions::default());
+        let root = folder.path().display().to_string();
+        let expected = one.unwrap_err().to_string().replace(&root, "");
+        for ranks in 1..6 {
+            let found = errors(ranks, &folder, "*.csv", &ReadOptions::default());
+            assert_eq!(found.iter().flatten().next(), Some(&expected), "{ranks} ranks: {found:?}");
+        }
+        expected
+    };
+    assert!(of_ranks(&other).starts_with("/2.csv: its edges are source = \"from\""));
+    assert!(of_ranks(names).starts_with("/2.csv: its ids are names"));
+    assert!(of_ranks(&good).starts_with("/3.csv:3: "));
+}
+
+#[test]
+fn the_summary_is_that_of_files_with_edges() {
+    let folder = folder_of(&[("1.csv", "from,to\n"), ("2.csv", "source,target\n1,2\n#,\n2,3\n")]);
+    let path = folder.path().join("*.csv");
+    for ranks in 1..5 {
+        let parts = on_ranks(ranks, &path, &ReadOptions::default(), &BuildOptions::default());
+        let summary = parts.into_iter().next().unwrap().unwrap().summary.to_string();
+        // Rank 0 may have read none of them.
+        let of_one = read_edges_with_summary(&path, &ReadOptions::default()).unwrap().1.to_string();
+        assert!(summary == of_one || summary == "read 2 edges", "{summary}");
+        assert!(ranks > 1 || summary == of_one, "{summary}");
+    }
+    let files = [("a/part-1", "1,2\n"), ("a/part-2.csv", "2,3\n")];
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("a")).unwrap();
+    files.iter().for_each(|(name, text)| fs::write(folder.path().join(name), text).unwrap());
+    let options = ReadOptions::default();
+    assert!(!has_shares(&folder.path().join("a/part-*"), &options));
+    assert!(has_shares(&folder.path().join("a/part-2*"), &options));
 }
 
 #[test]
