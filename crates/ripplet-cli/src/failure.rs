@@ -489,6 +489,7 @@ impl From<SwarmError> for Failure {
                 error.to_string(),
                 "leave --samples out, or take the graphs one by one",
             ),
+            SwarmError::NotOnRanks => Failure::refused(error.to_string(), "run it in one process"),
             SwarmError::NoWorker => Failure::refused(error.to_string(), "name a --device"),
         }
     }

@@ -6,17 +6,20 @@ use crate::console::Console;
 use crate::device::{self, DeviceArguments};
 use crate::failure::{Ending, Failure};
 use crate::message::{counted, on_device};
+use crate::on_ranks::RankRun;
+use crate::ranks::{Ranks, RanksArguments};
 use crate::reading::Loaded;
-use crate::stats::{Bytes, Stages, peak_memory};
+use crate::stats::{Bytes, RanksFigures, Shape, Stages, peak_memory};
 use crate::values::{ValueArguments, Weights};
 use clap::{Args, ValueEnum};
+use ripplet::analytics::AnalysisError;
 use ripplet::analytics::lcc::{Definition, Lcc, Outcome};
-use ripplet::device::AnyExecutor;
+use ripplet::device::{AnyExecutor, plan_on_cpu};
 use ripplet::graph::{GraphView, VertexIds};
 use ripplet::io::write::{ColumnData, VertexColumn};
 use ripplet::lp::{DeviceSeconds, Plan};
 use ripplet::swarm::Analysis;
-use ripplet::{LoadOptions, Storage};
+use ripplet::{LoadOptions, Storage, StoredGraph};
 use serde::Serialize;
 use std::time::Instant;
 
@@ -42,6 +45,8 @@ pub struct Arguments {
     batch: BatchArguments,
     #[command(flatten, next_help_heading = "Choices")]
     device: DeviceArguments,
+    #[command(flatten)]
+    ranks: RanksArguments,
 }
 
 /// The definitions by name.
@@ -95,9 +100,18 @@ struct BatchChoices {
 
 /// Finds the coefficients of a graph, or of each graph of a batch.
 pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> {
+    arguments.ranks.share(console, |ranks, console| run_among(arguments, ranks, console))
+}
+
+/// Finds the coefficients together with other ranks, if there are some.
+fn run_among(arguments: &Arguments, ranks: &Ranks, console: &Console) -> Result<Ending, Failure> {
     let Arguments { values, batch, device, .. } = arguments;
     device.check()?;
     let device = &device.with_storage(&values.storage, console)?;
+    if ranks.are_several() {
+        arguments.run_on_ranks(device, ranks, console)?;
+        return Ok(Ending::Whole);
+    }
     let (options, threads) = values.start(UNWEIGHTED)?;
     if batch.is_asked(values.input(), &options.read) {
         values.storage.check_of_batch()?;
@@ -130,20 +144,74 @@ impl Arguments {
         let run = device.on(&executor, &values.threads, console, |executor| {
             self.compute(loaded.graph.view(), (device, executor), threads, console)
         })?;
-        let Some(Run { choices, plan, outcome, seconds }) = run else { return Ok(()) };
-        let peak = peak_memory();
-        let Loaded { read, build, .. } = &loaded;
+        let Some(run) = run else { return Ok(()) };
+        let device = on_device(&run.choices.device);
+        let run = Run { seconds: Stages { open, ..run.seconds }, ..run };
+        self.report(&loaded, run, None, &device, console)
+    }
+
+    /// Finds the coefficients of a graph together with other ranks.
+    fn run_on_ranks(
+        &self,
+        device: &DeviceArguments,
+        ranks: &Ranks,
+        console: &Console,
+    ) -> Result<(), Failure> {
+        let values = &self.values;
+        let asked = (device, &self.batch);
+        let part = RankRun::load(ranks, values, asked, (UNWEIGHTED, None), console)?;
+        let graph = part.graph();
+        let (lcc, definition) = self.resolve();
+        let (storage, threads) = (Storage::from(graph).name(), part.threads);
+        let choices = Choices { definition, storage, device: "cpu".into(), threads };
+        let plan = plan_on_cpu(graph, lcc.plan_on_ranks(graph, part.own.clone()));
+        if part.is_estimate(values, &choices, &plan)? {
+            return Ok(());
+        }
+        let start = Instant::now();
+        let watch = &mut console.watch();
+        let (outcome, messages) =
+            part.compute(|of_rank| match lcc.run_on_ranks(graph, of_rank, watch) {
+                Err(AnalysisError::Ranks(error)) => Err(error),
+                outcome => Ok(outcome.map_err(Failure::from)),
+            })?;
+        let compute = start.elapsed().as_secs_f64();
+        let shape = part.shape();
+        if !part.is_first() {
+            return Ok(());
+        }
+        let run = Run { choices, plan, outcome, seconds: Stages { compute, ..Stages::default() } };
+        self.report(&part.loaded, run, Some((shape, messages)), &part.on_ranks(), console)
+    }
+
+    /// Writes the coefficients, and reports them. `of_ranks` is the shape of a graph of which this process has a part, and the
+    /// messages of ranks; `on` is what computed them.
+    fn report(
+        &self,
+        loaded: &Loaded<StoredGraph>,
+        run: Run,
+        of_ranks: Option<(Shape, Option<RanksFigures>)>,
+        on: &str,
+        console: &Console,
+    ) -> Result<(), Failure> {
+        let (values, peak) = (&self.values, peak_memory());
+        let Run { choices, plan, outcome, seconds } = run;
+        let Loaded { read, build, .. } = loaded;
         let (read, build) = (*read, *build);
         let write = self.write(loaded.graph.view().ids(), &outcome, console)?;
         let mean = outcome.mean();
         let (compute, triangles) = (seconds.compute, outcome.triangle_count);
-        let device = on_device(&choices.device);
-        let seconds = Stages { open, read, build, write, ..seconds };
-        let bytes = Bytes::new(&plan, peak);
-        values.write_stats(&loaded, &choices, Found { triangles, mean }, seconds, bytes)?;
+        let seconds = Stages { read, build, write, ..seconds };
+        let (bytes, found) = (Bytes::new(&plan, peak), Found { triangles, mean });
+        match of_ranks {
+            None => values.write_stats(loaded, &choices, found, seconds, bytes)?,
+            Some(about) => {
+                values.write_stats_of(loaded, about, &choices, found, seconds, bytes)?;
+            }
+        }
         let place = values.see();
         let triangles = counted(triangles, "triangle", "triangles");
-        console.say(&format!("mean {mean:.4}, {triangles}, in {compute:.3} s{device}{place}"));
+        console.say(&format!("mean {mean:.4}, {triangles}, in {compute:.3} s{on}{place}"));
         Ok(())
     }
 

@@ -50,8 +50,10 @@ mod manual;
 mod memory;
 mod message;
 mod named_cover;
+mod on_ranks;
 mod output;
 mod pagerank;
+mod parts;
 mod quality;
 mod ranks;
 mod reading;
@@ -148,7 +150,11 @@ fn status_of(arguments: Ripplet, launch: Option<Launch>) -> ExitStatus {
     failure::leave_panics_of_table_crates_to_the_reader();
     interrupt::listen(console::clear, ranks::leave);
     let console = Console::new(arguments.quiet, arguments.verbose);
-    if let Some(launch) = launch.filter(|_| !matches!(arguments.command, Command::Communities(_))) {
+    let is_shared = matches!(
+        arguments.command,
+        Command::Communities(_) | Command::Pagerank(_) | Command::Components(_) | Command::Lcc(_)
+    );
+    if let Some(launch) = launch.filter(|_| !is_shared) {
         ranks::wait_for_first_report(Some(&launch));
         let refused = ranks::refused(&launch);
         if !ranks::is_other(Some(&launch)) {

@@ -3,6 +3,7 @@
 use crate::analysis::AskedArguments;
 use crate::console::Console;
 use crate::failure::{Ending, Failure};
+use crate::ranks::RanksArguments;
 use crate::values::Weights;
 use clap::Args;
 use ripplet::analytics::pagerank::{PageRank, Stop};
@@ -42,6 +43,8 @@ pub struct Arguments {
     personalize: Option<PathBuf>,
     #[command(flatten)]
     asked: AskedArguments,
+    #[command(flatten)]
+    ranks: RanksArguments,
 }
 
 /// The settings that determine the ranks, by name.
@@ -66,7 +69,8 @@ const MOST_ROUNDS: u32 = 1000;
 
 /// Finds ranks.
 pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> {
-    let &Arguments { damping, iterations, tolerance, ref personalize, ref asked } = arguments;
+    let &Arguments { damping, iterations, tolerance, ref personalize, ref asked, ref ranks } =
+        arguments;
     let (tolerance, stop) = match iterations {
         Some(rounds) => (None, Stop::Rounds(rounds)),
         None => {
@@ -78,7 +82,8 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> 
     let analysis = Analysis::PageRank(PageRank { damping, stop, weighted: by_weights });
     let personalized = personalize.is_some();
     let choices = Choices { damping, iterations, tolerance, by_weights, personalized };
-    asked.ask_personalized(personalize.as_deref(), Weights::Strengths, analysis, choices, console)
+    let asked_for = (Weights::Strengths, analysis);
+    asked.ask_on_ranks(ranks, personalize.as_deref(), asked_for, choices, console)
 }
 
 /// The parser of a share.

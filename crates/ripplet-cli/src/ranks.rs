@@ -109,13 +109,18 @@ pub fn refused(launch: &Launch) -> Failure {
     let variable = launch.variable;
     Failure::refused(
         format!(
-            "{processes} together ({variable} is set), and only `ripplet communities` shares its work between \
-             processes"
+            "{processes} together ({variable} is set), and this command does not share its work between processes: \
+             communities, pagerank, components and lcc do"
         ),
         format!(
             "start it once, without mpirun or srun; or unset {variable} if each process has its own work"
         ),
     )
+}
+
+/// Returns the refusal of what ranks cannot do.
+pub fn not_on_ranks(what: &str, help: &str) -> Failure {
+    Failure::refused(format!("{what} is not possible on several ranks"), help)
 }
 
 /// The processes that share a command: this one alone, or ranks.
@@ -140,8 +145,20 @@ static ARGUMENTS: OnceLock<String> = OnceLock::new();
 static CONNECTED: AtomicBool = AtomicBool::new(false);
 
 impl RanksArguments {
+    /// Runs a command together with other processes, if there are some: of any but the first, the console is silent.
+    pub fn share(
+        &self,
+        console: &Console,
+        run: impl FnOnce(&Ranks, &Console) -> Result<Ending, Failure>,
+    ) -> Result<Ending, Failure> {
+        let ranks = self.open()?;
+        let silent = ranks.console();
+        let ended = run(&ranks, silent.as_ref().unwrap_or(console));
+        ranks.end(ended)
+    }
+
     /// Connects this process with the others, if there are some.
-    pub fn open(&self) -> Result<Ranks, Failure> {
+    fn open(&self) -> Result<Ranks, Failure> {
         let launch = match self.ranks {
             RanksChoice::None => None,
             RanksChoice::Auto => launched(),
@@ -239,8 +256,25 @@ impl Ranks {
         }
     }
 
+    /// Refuses graphs that differ, of which each rank has the whole.
+    pub fn compare_graphs(&self, graph: GraphView<'_>) -> Result<(), Failure> {
+        let own = if self.are_several() { graph.identity() } else { 0 };
+        let Some(all) = self.together(|comm| comm.all_gather("graph", &[own])) else {
+            return Ok(());
+        };
+        match all.iter().position(|other| other != all.of(0)) {
+            None => Ok(()),
+            Some(rank) => Err(RunError::RanksDiffer { rank }.into()),
+        }
+    }
+
+    /// Returns what this rank has sent and received.
+    pub fn traffic(&self) -> Traffic {
+        self.connected.as_ref().map(Connected::traffic).unwrap_or_default()
+    }
+
     /// Returns the console of this process: that of any but the first prints nothing.
-    pub fn console(&self) -> Option<Console> {
+    fn console(&self) -> Option<Console> {
         (!self.is_first()).then(Console::silent)
     }
 
@@ -324,7 +358,7 @@ impl Ranks {
 
     /// Returns an observer of a run that also notes its messages.
     pub fn meter<'a>(&'a self, inner: &'a mut dyn RoundObserver, whole: bool) -> Meter<'a> {
-        let begun = self.connected.as_ref().map(Connected::traffic).unwrap_or_default();
+        let begun = self.traffic();
         Meter { ranks: self, inner, whole, begun, rounds: Vec::new() }
     }
 
@@ -390,11 +424,20 @@ impl RoundObserver for Meter<'_> {
 impl Meter<'_> {
     /// Returns the figures of all ranks, each of which calls it after the run.
     pub fn figures(self) -> Option<RanksFigures> {
-        let connected = self.ranks.connected.as_ref()?;
-        let of_run = connected.traffic().since(self.begun);
+        let of_run = self.ranks.traffic().since(self.begun);
         let before = [self.begun].into_iter().chain(self.rounds.iter().copied());
         let of_rounds = self.rounds.iter().zip(before).map(|(after, before)| after.since(before));
         let parts: Vec<Traffic> = [of_run].into_iter().chain(of_rounds).collect();
+        self.ranks.figures(&parts, self.whole)
+    }
+}
+
+impl Ranks {
+    /// Returns the figures of all ranks, of the traffic of a run and of each of its rounds; each rank calls it. `whole` is
+    /// whether each has the whole graph.
+    pub fn figures(&self, parts: &[Traffic], whole: bool) -> Option<RanksFigures> {
+        let connected = self.connected.as_ref()?;
+        let calls = parts.first().map_or(0, |run| run.calls);
         let words = |part: &Traffic| {
             let waited = u64::try_from(part.waited.as_nanos()).unwrap_or(u64::MAX);
             [part.sent, part.received, waited]
@@ -416,10 +459,10 @@ impl Meter<'_> {
         Some(RanksFigures {
             mpi: locked(&connected.comm).name(),
             hosts: ranks().map(host_of).collect(),
-            graph: if self.whole { "whole" } else { "parts" },
+            graph: if whole { "whole" } else { "parts" },
             peak_memory: Vec::new(),
             threads: ranks().map(|rank| word(parts.len(), rank, 0) as usize).collect(),
-            calls: of_run.calls,
+            calls,
             sent: ranks().map(|rank| word(0, rank, 0)).collect(),
             received: ranks().map(|rank| word(0, rank, 1)).collect(),
             waiting: waiting(0),

@@ -4,10 +4,11 @@ use crate::console::Console;
 use crate::estimate::EstimateArguments;
 use crate::failure::Failure;
 use crate::output::{begin_table, check_alone, check_place, write_json, written};
+use crate::ranks::Ranks;
 use crate::reading::{BuildArguments, Loaded, ReadArguments, load_stored, table_format};
 use crate::size::Size;
 use crate::standard_streams::is_standard;
-use crate::stats::{Bytes, Shape, Stages};
+use crate::stats::{Bytes, RanksFigures, Shape, Stages};
 use crate::storage::StorageArguments;
 use crate::threads::ThreadArguments;
 use crate::{interrupt, memory};
@@ -71,6 +72,9 @@ struct Stats<C, F> {
     shares: Stages,
     /// The bytes by purpose.
     bytes: Bytes,
+    /// Messages between ranks; left out in one process.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ranks: Option<RanksFigures>,
 }
 
 /// The meaning of weights for a command.
@@ -106,6 +110,28 @@ impl ValueArguments {
         weights: Weights,
         other: Option<&Path>,
     ) -> Result<(LoadOptions, usize), Failure> {
+        let options = self.options(weights)?;
+        self.check_places(other)?;
+        Ok((options, self.threads.start()?))
+    }
+
+    /// Does what [`ValueArguments::start_beside`] does, on each of several ranks, which share the cores and the memory of
+    /// their machine; the first one alone writes.
+    pub fn start_on_ranks(
+        &self,
+        weights: Weights,
+        other: Option<&Path>,
+        ranks: &Ranks,
+        console: &Console,
+    ) -> Result<(LoadOptions, usize), Failure> {
+        let places = if ranks.is_first() { self.check_places(other) } else { Ok(()) };
+        let options = ranks.agree(places.and_then(|()| self.options(weights)))?;
+        let threads = ranks.share_host(self.threads, self.host_memory, console);
+        Ok((options, ranks.agree(threads.start())?))
+    }
+
+    /// Returns the options of reading, and refuses what would be ignored.
+    fn options(&self, weights: Weights) -> Result<LoadOptions, Failure> {
         let build = BuildArguments::default();
         let mut options = self.reading.options(&self.input, &build)?;
         match weights {
@@ -117,8 +143,7 @@ impl ValueArguments {
             }
             _ => (),
         }
-        self.check_places(other)?;
-        Ok((options, self.threads.start()?))
+        Ok(options)
     }
 
     /// Returns the input.
@@ -170,10 +195,14 @@ impl ValueArguments {
         let loaded = memory::within(self.host_memory, &reading, memory::OF_A_GRAPH, || {
             load_stored(&self.input, options, storage, console)
         })?;
-        if let Some(output) = self.written() {
-            write::check_values(output, loaded.graph.view().ids()).map_err(Failure::Place)?;
-        }
+        self.check_ids(loaded.graph.view().ids())?;
         Ok(loaded)
+    }
+
+    /// Refuses ids that the output cannot hold.
+    pub fn check_ids(&self, ids: &VertexIds) -> Result<(), Failure> {
+        let check = |output| write::check_values(output, ids).map_err(Failure::Place);
+        self.written().map_or(Ok(()), check)
     }
 
     /// Prints the plan and returns true under `--estimate`; otherwise refuses a run that does not fit.
@@ -207,11 +236,27 @@ impl ValueArguments {
         seconds: Stages,
         bytes: Bytes,
     ) -> Result<(), Failure> {
+        // The shape takes a pass over the graph.
+        let Some(_) = &self.stats else { return Ok(()) };
+        let shape = Shape::of(&loaded.graph);
+        self.write_stats_of(loaded, (shape, None), choices, found, seconds, bytes)
+    }
+
+    /// Does what [`ValueArguments::write_stats`] does, for a graph of this shape, of which a process may have a part.
+    pub fn write_stats_of(
+        &self,
+        loaded: &Loaded<StoredGraph>,
+        (shape, ranks): (Shape, Option<RanksFigures>),
+        choices: impl Serialize,
+        found: impl Serialize,
+        seconds: Stages,
+        bytes: Bytes,
+    ) -> Result<(), Failure> {
         let Some(path) = &self.stats else { return Ok(()) };
-        let (version, shape) = (env!("CARGO_PKG_VERSION"), Shape::of(&loaded.graph));
-        let input = loaded.input();
+        let (version, input) = (env!("CARGO_PKG_VERSION"), loaded.input());
         let shares = seconds.shares();
-        write_json(path, &Stats { version, input, shape, choices, found, seconds, shares, bytes })
+        let stats = Stats { version, input, shape, choices, found, seconds, shares, bytes, ranks };
+        write_json(path, &stats)
     }
 
     /// Writes values of all vertices; returns the seconds that it took.

@@ -80,7 +80,11 @@ impl<C: Serialize> Request<'_, C> {
     }
 
     /// Reads the vertices to which walks jump.
-    fn jumps(&self, graph: GraphView<'_>, console: &Console) -> Result<Option<Jumps>, Failure> {
+    pub(super) fn jumps(
+        &self,
+        graph: GraphView<'_>,
+        console: &Console,
+    ) -> Result<Option<Jumps>, Failure> {
         let Some(path) = self.personalize else { return Ok(None) };
         let vertices = read_list(path, "--personalize", "to jump to", graph.ids(), console)?;
         let jumps = Jumps::to(graph.vertices(), vertices.into_iter().map(|v| (v, 1.0)));
@@ -139,7 +143,7 @@ impl<C: Serialize> Request<'_, C> {
     }
 
     /// Writes an answer as it arrives. Returns its figures and the seconds of writing.
-    fn write(
+    pub(super) fn write(
         &self,
         is_written: &Cell<bool>,
         console: &Console,

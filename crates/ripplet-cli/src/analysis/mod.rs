@@ -3,11 +3,13 @@
 
 mod batch;
 mod graph;
+mod ranked;
 
 use crate::batch::BatchArguments;
 use crate::console::Console;
 use crate::device::{DeviceArguments, note_fallback};
 use crate::failure::{Ending, Failure};
+use crate::ranks::RanksArguments;
 use crate::reading::check_standard_input;
 use crate::values::{ValueArguments, Weights};
 use clap::Args;
@@ -41,22 +43,42 @@ impl AskedArguments {
         choices: C,
         console: &Console,
     ) -> Result<Ending, Failure> {
-        self.ask_personalized(None, weights, analysis, choices, console)
+        self.request(None, weights, analysis, choices, console, |request| request.run(console))
     }
 
-    /// Runs the analysis, as [`AskedArguments::ask`], by walks that jump to the vertices in a file.
-    pub fn ask_personalized<C: Serialize>(
+    /// Runs the analysis, as [`AskedArguments::ask`], on ranks if there are several; and if a file of vertices is given, by
+    /// walks that jump to these.
+    pub fn ask_on_ranks<C: Serialize>(
+        &self,
+        ranks: &RanksArguments,
+        personalize: Option<&Path>,
+        (weights, analysis): (Weights, Analysis),
+        choices: C,
+        console: &Console,
+    ) -> Result<Ending, Failure> {
+        ranks.share(console, |ranks, console| {
+            let run = |request: Request<'_, C>| match ranks.are_several() {
+                true => request.on_ranks(ranks, console),
+                false => request.run(console),
+            };
+            self.request(personalize, weights, analysis, choices, console, run)
+        })
+    }
+
+    /// Passes the request for an analysis to `run`.
+    fn request<C: Serialize>(
         &self,
         personalize: Option<&Path>,
         weights: Weights,
         analysis: Analysis,
         choices: C,
         console: &Console,
+        run: impl FnOnce(Request<'_, C>) -> Result<Ending, Failure>,
     ) -> Result<Ending, Failure> {
         let AskedArguments { values, batch, device } = self;
         device.check()?;
         let device = &device.with_storage(&values.storage, console)?;
-        Request { values, batch, device, weights, analysis, personalize, choices }.run(console)
+        run(Request { values, batch, device, weights, analysis, personalize, choices })
     }
 }
 

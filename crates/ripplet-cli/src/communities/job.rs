@@ -2,13 +2,14 @@
 
 use super::arguments::{Arguments, CounterChoice, MergeChoice, PresetName};
 use super::checkpoint::{CheckpointJob, Store};
-use super::not_on_ranks;
 use super::program::Program;
 use super::rows::Names;
 use crate::device::DeviceArguments;
 use crate::estimate::EstimateForm;
 use crate::failure::Failure;
 use crate::named_cover::LabelColumns;
+use crate::parts::is_whole;
+use crate::ranks::not_on_ranks;
 use crate::reading::check_standard_input;
 use crate::size::Size;
 use crate::standard_streams::is_standard;
@@ -269,12 +270,8 @@ impl Job<'_> {
 
     /// Returns why a rank needs the whole graph, if it does: else the lists of its own vertices are enough.
     pub fn needs_whole_graph(&self) -> Option<String> {
-        let is_rg = self.load.format_of(&self.input) == Some(Format::Rg);
-        if !is_rg && !self.load.has_shares(&self.input) {
-            return Some(
-                "tables of edges and .rg are read in parts, and `ripplet convert` makes an .rg"
-                    .into(),
-            );
+        if let Some(reason) = is_whole(&self.input, &self.load) {
+            return Some(reason);
         }
         let joins = self.small.is_some_and(|small| small.joins);
         let reasons = [

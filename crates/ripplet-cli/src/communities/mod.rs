@@ -23,7 +23,6 @@ mod largest;
 #[cfg(not(feature = "draw"))]
 #[path = "largest_absent.rs"]
 mod largest;
-mod part;
 mod profile;
 mod program;
 mod refine;
@@ -43,12 +42,12 @@ use crate::memory::{Limit, OF_A_LIST, within};
 use crate::message::counted;
 use crate::named_cover::say_columns;
 use crate::output::{check_alone, check_place, named_input};
-use crate::ranks::Ranks;
-use crate::reading::Loaded;
+use crate::parts::load_with_ranks;
+use crate::ranks::{Ranks, not_on_ranks};
+use crate::reading::{Loaded, load_stored};
 use crate::stats::Stages;
 use crate::{device, interrupt, memory};
 use job::Job;
-use part::load_of_rank;
 use program::{Program, rows_of, rows_of_seeded};
 use ripplet::Device;
 use ripplet::device::AnyExecutor;
@@ -62,10 +61,7 @@ use work::Work;
 
 /// Finds the communities of a graph, or of each graph of a batch.
 pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> {
-    let ranks = arguments.ranks.open()?;
-    let silent = ranks.console();
-    let ended = run_among(arguments, &ranks, silent.as_ref().unwrap_or(console));
-    ranks.end(ended)
+    arguments.ranks.share(console, |ranks, console| run_among(arguments, ranks, console))
 }
 
 /// Finds communities together with other ranks, if there are some.
@@ -111,11 +107,6 @@ fn job_of_ranks<'a>(arguments: &'a Arguments, ranks: &Ranks) -> Result<Job<'a>, 
     Ok(job)
 }
 
-/// Returns the refusal of what ranks cannot do.
-pub fn not_on_ranks(what: &str, help: &str) -> Failure {
-    Failure::refused(format!("{what} is not possible on several ranks"), help)
-}
-
 fn run_graph(mut job: Job<'_>, ranks: &Ranks, console: &Console) -> Result<(), Failure> {
     if let Program::File(file) = &job.program {
         file.check_columns_out()?;
@@ -137,7 +128,13 @@ fn run_graph(mut job: Job<'_>, ranks: &Ranks, console: &Console) -> Result<(), F
     let open = start.elapsed().as_secs_f64();
     let reading = format!("reading {}", job.input.display());
     let loaded = within(job.host_memory, &reading, memory::OF_A_GRAPH, || {
-        load_of_rank(&job, ranks, console)
+        let (path, load) = (&job.input, &job.load);
+        if !ranks.are_several() {
+            return Ok((load_stored(path, load, job.storage, console)?, None));
+        }
+        let whole = (job.whole_graph.as_deref(), job.storage);
+        // Labels to begin with name vertices by their ids.
+        load_with_ranks(path, load, ranks, whole, job.labels.is_some(), console)
     });
     let (loaded, parts) = ranks.agree(loaded)?;
     if let Some(parts) = &parts {

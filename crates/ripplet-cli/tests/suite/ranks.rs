@@ -233,6 +233,61 @@ fn ranks_read_their_shares_of_tables() {
 }
 
 #[test]
+fn analyses_give_the_bytes_of_one_process() {
+    let sandbox = Sandbox::with([("ring.csv", &*ring()), ("some.txt", "3\n50\n")]);
+    let rows = (0..900).map(|row| format!("n{},n{},{}\n", row * row % 97, row % 211, 1 + row % 4));
+    sandbox.write("names.csv", rows.collect::<String>());
+    sandbox.ok("convert names.csv --weighted --directed --no-header names.rg");
+    sandbox.ok("convert ring.csv ring.gml");
+    for (arguments, figures, graph) in [
+        ("pagerank ring.csv --weighted", &["largest", "mean"][..], "parts"),
+        ("pagerank names.rg --iterations 7", &["largest", "mean"], "parts"),
+        ("pagerank ring.csv --personalize some.txt --damping 0.5", &["largest", "mean"], "parts"),
+        ("components ring.csv", &["components"], "parts"),
+        ("components names.rg", &["components"], "parts"),
+        ("lcc ring.csv --triangles", &["triangles", "mean"], "parts"),
+        ("lcc names.rg --definition fagiolo --triangles", &["triangles", "mean"], "parts"),
+        ("lcc names.rg", &["triangles", "mean"], "parts"),
+        ("lcc ring.csv --storage compressed", &["triangles", "mean"], "whole"),
+        ("components ring.gml", &["components"], "whole"),
+    ] {
+        let run = format!("{arguments} --stats s.json --threads 1 -o");
+        sandbox.ok(&format!("{run} one.csv"));
+        let (expected, of_one) = (sandbox.read("one.csv"), sandbox.json("s.json"));
+        for mpi in both() {
+            let is_tried = !mpi.is_open_mpi || arguments.contains("names.rg");
+            for &ranks in if mpi.is_open_mpi { &[2][..] } else { &[1, 2, 5] } {
+                if !is_tried {
+                    continue;
+                }
+                let said = mpi.run(&sandbox, ranks, &format!("{run} several.csv --ranks mpi"));
+                assert_eq!((said.code, &*said.out), (Some(0), ""), "{said:?}");
+                assert_eq!(sandbox.read("several.csv"), expected, "{arguments}, {ranks} ranks");
+                let found = sandbox.json("s.json");
+                for figure in figures.iter().chain(&["vertices", "edges"]) {
+                    assert!(of_one[figure] != serde_json::Value::Null, "{figure}");
+                    assert_eq!(found[figure], of_one[figure], "{figure}, {arguments}");
+                }
+                assert_eq!(found["ranks"]["graph"], graph, "{arguments}");
+                assert_eq!(found["ranks"]["peak_memory"].as_array().unwrap().len(), ranks);
+                let last = format!(" s on {ranks} ranks; see several.csv");
+                assert_eq!(said.error.matches(&last).count(), 1, "{said:?}");
+            }
+        }
+    }
+    let Some(mpi) = mpich() else { return };
+    let said = mpi.run(&sandbox, 2, "lcc names.rg --estimate");
+    assert!(said.out.contains("lists of two ranks, in messages"), "{said:?}");
+    let said = mpi.run(&sandbox, 2, "components ring.csv -o - --quiet");
+    assert_eq!(
+        (said.out, said.error),
+        (sandbox.ok("components ring.csv -o - --quiet"), String::new())
+    );
+    let said = mpi.run(&sandbox, 2, "components ring.csv -o /dev/full --to csv");
+    one_error(&said, 1, &["error: rank 0 on ", ": cannot write /dev/full: No space left"]);
+}
+
+#[test]
 fn shares_that_are_wrong_are_refused_once() {
     let Some(mpi) = mpich() else { return };
     let mut rows: Vec<String> = (0..200).map(|row| format!("{row},{},1", row + 1)).collect();
@@ -387,7 +442,15 @@ fn what_ranks_cannot_do_is_refused_once_and_nothing_is_written() {
         ("communities . -o o.csv", "a batch is not possible on several ranks"),
         ("communities g.csv -o o.csv --host-memory 1KB", "--host-memory allows"),
         ("communities g.csv -o o.csv --stats no/s.json", "rank 0 on "),
-        ("lcc g.csv -o o.csv", "2 processes of this command were started together (PMI_RANK is"),
+        ("kcore g.csv -o o.csv", "2 processes of this command were started together (PMI_RANK is"),
+        ("lcc . -o o.csv", "a batch is not possible on several ranks"),
+        ("pagerank g.csv -o o.csv --device cuda", "a GPU is not possible on several ranks"),
+        ("pagerank - -o o.csv", "reading standard input is not possible on several ranks"),
+        ("components g.csv -o o.csv --weighted", "--weighted would change nothing"),
+        ("components g.csv -o o.nonsense", "o.nonsense"),
+        ("pagerank g.csv -o o.csv --personalize none.txt", "none.txt: No such file"),
+        ("lcc missing.csv -o o.csv", "missing.csv: No such file"),
+        ("pagerank g.csv -o o.csv --host-memory 1KB", "--host-memory"),
     ] {
         let said = mpi.run(&sandbox, 2, arguments);
         one_error(&said, 2, &[part]);
@@ -405,8 +468,12 @@ fn what_ranks_cannot_do_is_refused_once_and_nothing_is_written() {
 fn open_mpi_refuses_as_well() {
     let Some(mpi) = installed("RIPPLET_OPENMPI") else { return };
     let sandbox = Sandbox::with([("g.csv", &*ring())]);
-    let said = mpi.run(&sandbox, 2, "pagerank g.csv -o o.csv");
-    one_error(&said, 2, &["(OMPI_COMM_WORLD_RANK is set), and only `ripplet communities` shares"]);
+    let said = mpi.run(&sandbox, 2, "kcore g.csv -o o.csv");
+    one_error(
+        &said,
+        2,
+        &["(OMPI_COMM_WORLD_RANK is set), and this command does not share its work"],
+    );
     let said = mpi.run(&sandbox, 2, "communities missing.csv -o o.csv");
     one_error(&said, 2, &["error: missing.csv: No such file"]);
     assert_eq!(sandbox.names(), ["g.csv"]);
@@ -470,11 +537,15 @@ fn the_environment_of_a_launcher_is_enough_to_refuse() {
         }
         Said::of(command.envs(variables.iter().copied()).output().unwrap())
     };
-    let lcc = "lcc g.csv -o l.csv";
+    let kcore = "kcore g.csv -o l.csv";
     let slurm = [("SLURM_PROCID", "0"), ("SLURM_STEP_NUM_TASKS", "8"), ("SLURM_STEP_ID", "0")];
-    one_error(&run(lcc, &slurm), 2, &["8 processes of this command", "SLURM_PROCID"]);
-    one_error(&run(lcc, &[("PMIX_RANK", "0")]), 2, &["several processes of this command may have"]);
-    let silent = run(lcc, &[("PMI_RANK", "1"), ("PMI_SIZE", "2")]);
+    one_error(&run(kcore, &slurm), 2, &["8 processes of this command", "SLURM_PROCID"]);
+    one_error(
+        &run(kcore, &[("PMIX_RANK", "0")]),
+        2,
+        &["several processes of this command may have"],
+    );
+    let silent = run(kcore, &[("PMI_RANK", "1"), ("PMI_SIZE", "2")]);
     assert_eq!((silent.code, &*silent.out, &*silent.error), (Some(2), "", ""));
     let communities = "communities g.csv -o c.csv";
     let none = [("PMI_RANK", "0"), ("PMI_SIZE", "2"), ("RIPPLET_MPI", "/nowhere/libmpi.so.12")];

@@ -7,17 +7,18 @@ use ripplet_analytics::betweenness::{
     self, betweenness, betweenness_of_batch, sampled_betweenness,
 };
 use ripplet_analytics::closeness::{self, closeness, closeness_of_batch};
-use ripplet_analytics::components::{self, components, components_of_batch};
+use ripplet_analytics::components::{self, components, components_of_batch, components_on_ranks};
 use ripplet_analytics::edge_betweenness::{
     self, EdgeValues, edge_betweenness, edge_betweenness_of_batch, sampled_edge_betweenness,
 };
 use ripplet_analytics::kcore::{self, coreness, coreness_of_batch};
 use ripplet_analytics::lcc::Lcc;
 use ripplet_analytics::pagerank::{End, Jumps, Outcome, PageRank};
-use ripplet_analytics::{Item, Lengths, PathAnalysis, Plan, Sample};
+use ripplet_analytics::{Item, Lengths, PathAnalysis, Plan, RankPart, Sample};
 use ripplet_graph::batch::{self, BatchGraph, BatchSlice};
 use ripplet_graph::{GraphView, Observer, VertexId, memory};
 use ripplet_io::write::{ColumnData, ColumnKind, Part, Rows, Subject};
+use std::ops::Range;
 use thiserror::Error;
 
 /// An analysis of a graph.
@@ -303,6 +304,54 @@ impl Analysis {
             }
             None => self.of_graph(graph, observer, take),
         }
+    }
+
+    /// Returns the memory that a rank needs beside its part of a graph for [`Analysis::of_graph_on_ranks`]: it has the
+    /// vertices `own`.
+    ///
+    /// # Errors
+    /// Those of that method before it begins.
+    pub fn plan_on_ranks<'g>(
+        self,
+        graph: impl Into<GraphView<'g>>,
+        own: Range<VertexId>,
+        jumps: Option<&Jumps>,
+    ) -> Result<Plan, SwarmError> {
+        let graph = graph.into();
+        self.personalized(jumps)?;
+        match self {
+            Analysis::Components => Ok(components::plan_on_ranks(graph)),
+            Analysis::PageRank(ranks) => Ok(ranks.plan_on_ranks(graph, jumps.is_some())),
+            Analysis::Lcc(lcc) => Ok(lcc.plan_on_ranks(graph, own)),
+            _ => Err(SwarmError::NotOnRanks),
+        }
+    }
+
+    /// Analyses a graph together with other ranks, each of which has the lists of its own vertices: PageRank, also
+    /// personalized, components and clustering coefficients. Each rank has the whole answer, that of one process.
+    ///
+    /// # Errors
+    /// See [`Analysis::of_graph_personalized`]; also for another analysis, or if a message between ranks fails.
+    pub fn of_graph_on_ranks<'g>(
+        self,
+        graph: impl Into<GraphView<'g>>,
+        jumps: Option<&Jumps>,
+        part: &mut RankPart<'_>,
+        observer: &mut dyn Observer,
+    ) -> Result<Answer, SwarmError> {
+        let graph = graph.into();
+        self.personalized(jumps)?;
+        Ok(match self {
+            Analysis::Components => {
+                Answer::Components(components_on_ranks(graph, part, observer)?.smallest)
+            }
+            Analysis::PageRank(ranks) => ranked(ranks.run_on_ranks(graph, jumps, part, observer)?)?,
+            Analysis::Lcc(lcc) => {
+                let found = lcc.run_on_ranks(graph, part, observer)?;
+                of_triangles(found.coefficients, found.triangles)
+            }
+            _ => return Err(SwarmError::NotOnRanks),
+        })
     }
 
     /// Returns PageRank's settings and its jumps, if it is personalized.

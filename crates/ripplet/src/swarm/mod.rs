@@ -93,6 +93,9 @@ pub enum SwarmError {
     /// Betweenness by a sample was asked of a batch.
     #[error("a sample is of the vertices of one graph, and this is a batch")]
     SampleOfBatch,
+    /// An analysis was asked of ranks that they do not share.
+    #[error("ranks share PageRank, components and clustering coefficients, and no other analysis")]
+    NotOnRanks,
     /// No worker was given.
     #[error("a swarm takes at least one worker")]
     NoWorker,

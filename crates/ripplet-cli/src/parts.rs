@@ -1,6 +1,5 @@
 //! Loading of a graph by ranks: each its part, if that is enough.
 
-use super::job::Job;
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::interrupt;
@@ -11,30 +10,38 @@ use ripplet::io::Format;
 use ripplet::io::ranked::{TablePart, TablePartError};
 use ripplet::io::rg::Part;
 use ripplet::lp::engine::Parts;
-use ripplet::{LoadOptions, StoredGraph};
+use ripplet::{LoadOptions, Storage, StoredGraph};
 use std::path::Path;
 use std::time::Instant;
 
-/// Loads the graph, of which a rank reads its part if that is enough.
-pub fn load_of_rank(
-    job: &Job<'_>,
+/// Returns why a file is not read in parts, if it is not.
+pub fn is_whole(path: &Path, options: &LoadOptions) -> Option<String> {
+    let is_divided = options.format_of(path) == Some(Format::Rg) || options.has_shares(path);
+    let reason = "tables of edges and .rg are read in parts, and `ripplet convert` makes an .rg";
+    (!is_divided).then(|| reason.into())
+}
+
+/// Loads a graph with the other ranks: this rank's part, or if there is a reason for it the whole graph, with its lists
+/// stored as `storage` says. `with_ids` is whether this rank needs the ids of the vertices.
+pub fn load_with_ranks(
+    path: &Path,
+    options: &LoadOptions,
     ranks: &Ranks,
+    (whole, storage): (Option<&str>, Option<Storage>),
+    with_ids: bool,
     console: &Console,
 ) -> Result<(Loaded<StoredGraph>, Option<FileParts>), Failure> {
-    let (path, load) = (&job.input, &job.load);
-    if !ranks.are_several() {
-        return Ok((load_stored(path, load, job.storage, console)?, None));
-    }
-    if let Some(reason) = &job.whole_graph {
+    if let Some(reason) = whole {
         let path_named = named_input(path);
         console.remark(&format!("each rank reads the whole graph of {path_named}: {reason}"));
-        return Ok((load_stored(path, load, job.storage, console)?, None));
+        return Ok((load_stored(path, options, storage, console)?, None));
     }
-    // Labels to begin with name vertices by their ids.
-    let with_ids = ranks.is_first() || job.labels.is_some();
-    let (loaded, parts) = match load.format_of(path) {
-        Some(Format::Rg) => load_part(path, load, (ranks.rank(), ranks.size()), with_ids, console)?,
-        _ => load_table_part(path, load, ranks, with_ids, console)?,
+    let with_ids = ranks.is_first() || with_ids;
+    let (loaded, parts) = match options.format_of(path) {
+        Some(Format::Rg) => {
+            load_part(path, options, (ranks.rank(), ranks.size()), with_ids, console)?
+        }
+        _ => load_table_part(path, options, ranks, with_ids, console)?,
     };
     console.detail(&format!("each rank reads its part of {}", named_input(path)));
     Ok((loaded, Some(parts)))

@@ -1,0 +1,80 @@
+//! An analysis of one graph, on ranks that share it.
+
+use super::{Choices, Request};
+use crate::console::Console;
+use crate::failure::{Ending, Failure};
+use crate::on_ranks::RankRun;
+use crate::ranks::Ranks;
+use crate::stats::{Bytes, RanksFigures, Shape, Stages, peak_memory};
+use ripplet::analytics::AnalysisError;
+use ripplet::device::plan_on_cpu;
+use ripplet::io::write::{ColumnData, Subject};
+use ripplet::lp::Plan;
+use ripplet::swarm::{Answer, Column, SwarmError};
+use serde::Serialize;
+use std::cell::Cell;
+use std::time::Instant;
+
+/// What a rank has when the computation ends.
+struct Computed<'a, C> {
+    choices: Choices<'a, C>,
+    plan: Plan,
+    answer: Answer,
+    seconds: f64,
+    shape: Shape,
+    messages: Option<RanksFigures>,
+}
+
+impl<C: Serialize> Request<'_, C> {
+    /// Runs the analysis together with other ranks, of which the first one writes.
+    pub(super) fn on_ranks(&self, ranks: &Ranks, console: &Console) -> Result<Ending, Failure> {
+        let reading = (self.weights, self.personalize);
+        let run = RankRun::load(ranks, self.values, (self.device, self.batch), reading, console)?;
+        let graph = run.graph();
+        let jumps = ranks.agree(self.jumps(graph, console))?;
+        let plan = self.analysis.plan_on_ranks(graph, run.own.clone(), jumps.as_ref());
+        let plan = plan_on_cpu(graph, ranks.agree(plan.map_err(Failure::from))?);
+        let choices = self.choices(graph.into(), "cpu".into(), run.threads);
+        if run.is_estimate(self.values, &choices, &plan)? {
+            return Ok(Ending::Whole);
+        }
+        let start = Instant::now();
+        let watch = &mut console.watch();
+        let (answer, messages) = run.compute(|part| {
+            match self.analysis.of_graph_on_ranks(graph, jumps.as_ref(), part, watch) {
+                Err(SwarmError::Run(AnalysisError::Ranks(error))) => Err(error),
+                answer => Ok(answer.map_err(Failure::from)),
+            }
+        })?;
+        let seconds = start.elapsed().as_secs_f64();
+        let shape = run.shape();
+        let computed = Computed { choices, plan, answer, seconds, shape, messages };
+        if run.is_first() {
+            self.write_of_ranks(&run, computed, console)?;
+        }
+        Ok(Ending::Whole)
+    }
+
+    /// Writes the answer, and reports it.
+    fn write_of_ranks(
+        &self,
+        run: &RankRun<'_>,
+        computed: Computed<'_, C>,
+        console: &Console,
+    ) -> Result<(), Failure> {
+        let Computed { choices, plan, answer, seconds: compute, shape, messages } = computed;
+        let peak = peak_memory();
+        let columns: Vec<ColumnData<'_>> = answer.columns().iter().map(Column::data).collect();
+        let part = answer.part(Subject::Graph(run.graph().ids()));
+        let (figures, write) =
+            self.write(&Cell::new(false), console, |take| take(part, &columns))?;
+        let (read, build) = (run.loaded.read, run.loaded.build);
+        let seconds = Stages { read, build, compute, write, ..Stages::default() };
+        let (bytes, found) = (Bytes::new(&plan, peak), figures.found());
+        let about = (shape, messages);
+        self.values.write_stats_of(&run.loaded, about, &choices, found, seconds, bytes)?;
+        let (on_ranks, place) = (run.on_ranks(), self.values.see());
+        console.say(&format!("{found}, in {compute:.3} s{on_ranks}{place}"));
+        Ok(())
+    }
+}

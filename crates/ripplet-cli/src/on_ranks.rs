@@ -1,0 +1,144 @@
+//! A command that computes values of vertices, on ranks that share it.
+
+use crate::batch::BatchArguments;
+use crate::console::Console;
+use crate::device::DeviceArguments;
+use crate::failure::Failure;
+use crate::interrupt;
+use crate::memory::{self, OF_A_GRAPH};
+use crate::output::named_input;
+use crate::parts::{is_whole, load_with_ranks};
+use crate::ranks::{Ranks, not_on_ranks};
+use crate::reading::Loaded;
+use crate::standard_streams::is_standard;
+use crate::stats::{RanksFigures, Shape, peak_memory};
+use crate::values::{ValueArguments, Weights};
+use ripplet::analytics::RankPart;
+use ripplet::graph::{GraphView, VertexId};
+use ripplet::lp::Plan;
+use ripplet::ranks::{CommError, Traffic};
+use ripplet::{Storage, StoredGraph};
+use serde::Serialize;
+use std::ops::Range;
+use std::path::Path;
+
+/// A graph of which this rank has its part, and the ranks that share it.
+pub struct RankRun<'a> {
+    ranks: &'a Ranks,
+    pub loaded: Loaded<StoredGraph>,
+    /// This rank's own vertices.
+    pub own: Range<VertexId>,
+    pub threads: usize,
+    whole: bool,
+}
+
+impl<'a> RankRun<'a> {
+    /// Refuses what ranks cannot do, starts the threads, and loads this rank's part. `other` is another file that the command
+    /// reads, which has ids of vertices.
+    pub fn load(
+        ranks: &'a Ranks,
+        values: &ValueArguments,
+        (device, batch): (&DeviceArguments, &BatchArguments),
+        (weights, other): (Weights, Option<&Path>),
+        console: &Console,
+    ) -> Result<RankRun<'a>, Failure> {
+        let input = values.input();
+        let streams = [Some(input), other].into_iter().flatten().any(is_standard);
+        let refused = [
+            ("a GPU", !device.is_cpu_enough(), "leave --device and --device-memory out"),
+            ("reading standard input", streams, "name a file that all ranks can read"),
+        ];
+        let allowed = match refused.into_iter().find(|(_, is_asked, _)| *is_asked) {
+            Some((what, _, help)) => Err(not_on_ranks(what, help)),
+            None => Ok(()),
+        };
+        ranks.agree(allowed)?;
+        let (options, threads) = values.start_on_ranks(weights, other, ranks, console)?;
+        let one_graph = match batch.is_asked(input, &options.read) {
+            true => Err(not_on_ranks(
+                "a batch",
+                "run it in one process, or a part of it in each with --ranks none",
+            )),
+            false => batch.check_unused(),
+        };
+        ranks.agree(one_graph)?;
+        let storage = values.storage.get();
+        let compressed = (storage == Some(Storage::Compressed))
+            .then(|| "--storage compressed needs all of it".to_owned());
+        let whole = compressed.or_else(|| is_whole(input, &options));
+        let reading = format!("reading {}", named_input(input));
+        let loaded = memory::within(values.host_memory(), &reading, OF_A_GRAPH, || {
+            let whole = (whole.as_deref(), storage);
+            load_with_ranks(input, &options, ranks, whole, other.is_some(), console)
+        });
+        let (loaded, parts) = ranks.agree(loaded)?;
+        let graph = loaded.graph.view();
+        let alike = match &parts {
+            Some(parts) => ranks.compare_parts(parts),
+            None => ranks.compare_graphs(graph),
+        };
+        ranks.agree(alike)?;
+        let fits = if ranks.is_first() { values.check_ids(graph.ids()) } else { Ok(()) };
+        ranks.agree(fits)?;
+        let own = ranks.own(graph, parts.as_ref().map(|parts| &parts.of_ranks));
+        Ok(RankRun { ranks, loaded, own, threads, whole: whole.is_some() })
+    }
+
+    pub fn graph(&self) -> GraphView<'_> {
+        self.loaded.graph.view()
+    }
+
+    /// Prints the first rank's plan and returns true under `--estimate`; otherwise refuses a run that does not fit a rank.
+    pub fn is_estimate(
+        &self,
+        values: &ValueArguments,
+        choices: impl Serialize,
+        plan: &Plan,
+    ) -> Result<bool, Failure> {
+        let is_silent = values.asks_estimate() && !self.ranks.is_first();
+        let own = match is_silent {
+            true => Ok(true),
+            false => values.is_estimate(self.graph(), choices, "cpu", plan),
+        };
+        self.ranks.agree(own)
+    }
+
+    /// Computes something together with the other ranks; returns it, and the figures of their messages. `run` returns an
+    /// error of messages apart from its own.
+    pub fn compute<T>(
+        &self,
+        run: impl FnOnce(&mut RankPart<'_>) -> Result<Result<T, Failure>, CommError>,
+    ) -> Result<(T, Option<RanksFigures>), Failure> {
+        let begun = self.ranks.traffic();
+        let own = self.own.clone();
+        let computed = self.ranks.together(|comm| run(&mut RankPart::new(own, comm)));
+        let computed = computed.unwrap_or(Err(Failure::Elsewhere));
+        interrupt::check()?;
+        let computed = self.ranks.agree(computed)?;
+        let traffic: Traffic = self.ranks.traffic().since(begun);
+        let mut figures = self.ranks.figures(&[traffic], self.whole);
+        let peak = [peak_memory().unwrap_or(0)];
+        let peaks = self.ranks.together(|comm| comm.all_gather("peak memory", &peak));
+        if let (Some(figures), Some(peaks)) = (&mut figures, peaks) {
+            figures.peak_memory = peaks.all().collect();
+        }
+        Ok((computed, figures))
+    }
+
+    /// Returns the shape of the whole graph; all ranks call it.
+    pub fn shape(&self) -> Shape {
+        let own = self.graph().self_loops_of(self.own.clone());
+        let all = self.ranks.together(|comm| comm.all_reduce("self-loops", own, |a, b| a + b));
+        Shape::with_loops(self.graph(), all.unwrap_or(own))
+    }
+
+    /// Whether this rank prints and writes.
+    pub fn is_first(&self) -> bool {
+        self.ranks.is_first()
+    }
+
+    /// Returns how many ranks computed it, as the end of a sentence.
+    pub fn on_ranks(&self) -> String {
+        format!(" on {} ranks", self.ranks.size())
+    }
+}
