@@ -6,16 +6,20 @@ use crate::failure::{Ending, Failure};
 use crate::interrupt;
 use crate::memory::{Limit, MemoryArguments, OF_A_GRAPH, within};
 use crate::message::{counted, size_of};
-use crate::output::{check_place, written};
+use crate::output::{check_place, named_input, written};
+use crate::parts::load_with_ranks;
+use crate::ranks::{Ranks, RanksArguments, not_on_ranks};
 use crate::reading::{BuildArguments, ReadArguments, load, output_format};
 use crate::standard_streams::is_standard;
+use crate::stats::Shape;
 use crate::threads::ThreadArguments;
 use clap::Args;
-use ripplet::LoadOptions;
 use ripplet::graph::Graph;
 use ripplet::io::batch::BatchReader;
+use ripplet::io::rg::{WriteRankedError, write_ranked};
 use ripplet::io::swarm_file::SwarmWriter;
 use ripplet::io::{Format, write};
+use ripplet::{LoadOptions, StoredGraph};
 use std::path::{Path, PathBuf};
 
 /// Convert a graph from one format into another; .rg opens in milliseconds, .rgz is smaller.
@@ -45,10 +49,19 @@ pub struct Arguments {
     memory: MemoryArguments,
     #[command(flatten)]
     threads: ThreadArguments,
+    #[command(flatten)]
+    ranks: RanksArguments,
 }
 
 /// Converts a graph, or many.
 pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> {
+    arguments.ranks.share(console, |ranks, console| match ranks.are_several() {
+        true => arguments.on_ranks(ranks, console),
+        false => run_alone(arguments, console),
+    })
+}
+
+fn run_alone(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> {
     let Arguments { input, output, to, batch, .. } = arguments;
     let options = arguments.reading.options(input, &arguments.building)?;
     if batch.is_asked(input, &options.read) {
@@ -91,6 +104,69 @@ fn is_swarm(output: &Path) -> bool {
 }
 
 impl Arguments {
+    /// Converts a table together with other ranks, each of which has a part of its graph; the first one writes.
+    fn on_ranks(&self, ranks: &Ranks, console: &Console) -> Result<Ending, Failure> {
+        let Arguments { input, output, memory, .. } = self;
+        let host_memory = memory.host_memory;
+        let options = ranks.agree(self.options_on_ranks(ranks))?;
+        let threads = ranks.share_host(self.threads, host_memory, console);
+        ranks.agree(threads.start())?;
+        let reading = format!("reading {}", input.display());
+        let loaded = within(host_memory, &reading, OF_A_GRAPH, || {
+            load_with_ranks(input, &options, ranks, (None, None), false, console)
+        });
+        let (loaded, parts) = ranks.agree(loaded)?;
+        if let Some(parts) = &parts {
+            ranks.agree(ranks.compare_parts(parts))?;
+        }
+        let graph = loaded.graph.view();
+        let own = ranks.own(graph, parts.as_ref().map(|parts| &parts.of_ranks));
+        let loops = graph.self_loops_of(own.clone());
+        let loops = ranks.together(|comm| comm.all_reduce("self-loops", loops, |a, b| a + b));
+        let StoredGraph::Plain(plain) = &loaded.graph else { return Err(Failure::Elsewhere) };
+        console.stage(format!("writing {}", output.display()));
+        let writing = ranks.together(|comm| match write_ranked(plain, own, output, comm) {
+            Err(WriteRankedError::Ranks(error)) => Err(error),
+            written => Ok(written),
+        });
+        match writing.unwrap_or(Ok(())) {
+            Ok(()) => {}
+            Err(WriteRankedError::Write(error)) => return Err(Failure::Write(error)),
+            Err(WriteRankedError::OutOfMemory(error)) => return Err(error.into()),
+            Err(WriteRankedError::Ranks(_)) => return Err(Failure::Elsewhere),
+        }
+        let edges = Shape::with_loops(graph, loops.unwrap_or(0)).edges;
+        let size = size_of(graph.vertices().into(), edges);
+        console.say(&format!("{size}; see {}", output.display()));
+        Ok(Ending::Whole)
+    }
+
+    /// Refuses what ranks cannot convert; the first one alone writes.
+    fn options_on_ranks(&self, ranks: &Ranks) -> Result<LoadOptions, Failure> {
+        let Arguments { input, output, to, batch, .. } = self;
+        let options = self.reading.options(input, &self.building)?;
+        if batch.is_asked(input, &options.read) {
+            return Err(not_on_ranks("a batch", "run it in one process"));
+        }
+        batch.check_unused()?;
+        if !options.has_shares(input) {
+            let what = format!("reading {} in parts", named_input(input));
+            return Err(not_on_ranks(
+                &what,
+                "run it in one process: tables of edges are read in parts",
+            ));
+        }
+        let format = to.or_else(|| Format::of_path(output).map(|(format, _)| format));
+        if format != Some(Format::Rg) || is_standard(output) {
+            let what = format!("writing {}", output.display());
+            return Err(not_on_ranks(&what, "name an .rg, which ranks read in parts"));
+        }
+        if ranks.is_first() {
+            check_graph_place(output, *to, &[input])?;
+        }
+        Ok(options)
+    }
+
     /// Converts many graphs, part by part.
     fn convert_batch(&self, options: &LoadOptions, console: &Console) -> Result<Ending, Failure> {
         let Arguments { input, output, batch, .. } = self;

@@ -152,7 +152,11 @@ fn status_of(arguments: Ripplet, launch: Option<Launch>) -> ExitStatus {
     let console = Console::new(arguments.quiet, arguments.verbose);
     let is_shared = matches!(
         arguments.command,
-        Command::Communities(_) | Command::Pagerank(_) | Command::Components(_) | Command::Lcc(_)
+        Command::Communities(_)
+            | Command::Pagerank(_)
+            | Command::Components(_)
+            | Command::Lcc(_)
+            | Command::Convert(_)
     );
     if let Some(launch) = launch.filter(|_| !is_shared) {
         ranks::wait_for_first_report(Some(&launch));

@@ -110,7 +110,7 @@ pub fn refused(launch: &Launch) -> Failure {
     Failure::refused(
         format!(
             "{processes} together ({variable} is set), and this command does not share its work between processes: \
-             communities, pagerank, components and lcc do"
+             communities, pagerank, components, lcc and convert do"
         ),
         format!(
             "start it once, without mpirun or srun; or unset {variable} if each process has its own work"

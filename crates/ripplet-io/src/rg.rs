@@ -29,9 +29,11 @@
 //! they replace the file, and open graphs keep the old one.
 
 mod part;
+mod ranked;
 mod writer;
 
 pub use part::{Part, open_part};
+pub use ranked::{WriteRankedError, write_ranked};
 pub use writer::{RgShape, RgWriter};
 
 use crate::map::map;
@@ -140,7 +142,8 @@ fn cut(path: &Path, length: u64) -> ReadError {
 }
 
 impl Header {
-    fn of(graph: &Graph, shape: &[(u32, u32, &[u8])]) -> Header {
+    /// The header of a graph in this many shards, with sections of these lengths.
+    fn of(graph: &Graph, shards: u32, lengths: impl ExactSizeIterator<Item = u64>) -> Header {
         let (id_kind, first_id) = match graph.ids() {
             VertexIds::Consecutive { first, .. } => (0, *first),
             VertexIds::Unsigned(_) => (1, 0),
@@ -154,11 +157,10 @@ impl Header {
             id_kind,
             first_id,
             exponent: graph.weight_scale().code(),
-            shards: graph.shards().len() as u32,
-            sections: shape.len() as u32,
+            shards,
+            sections: lengths.len() as u32,
             weighted: u32::from(graph.is_weighted()),
         };
-        let lengths = shape.iter().map(|(_, _, bytes)| bytes.len() as u64);
         header.data_end = lengths.fold(header.table_end(), |end, length| aligned(end) + length);
         header
     }
@@ -401,7 +403,8 @@ fn write_to(graph: &Graph, out: &mut (dyn Write + Send)) -> io::Result<()> {
         return Err(io::Error::new(ErrorKind::Unsupported, BIG_ENDIAN));
     }
     let sections = sections(graph);
-    let header = Header::of(graph, &sections);
+    let lengths = sections.iter().map(|(_, _, bytes)| bytes.len() as u64);
+    let header = Header::of(graph, graph.shards().len() as u32, lengths);
     let mut head = header.to_bytes().to_vec();
     let mut end = header.table_end();
     for (kind, shard, bytes) in &sections {

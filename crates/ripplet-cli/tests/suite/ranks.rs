@@ -288,6 +288,44 @@ fn analyses_give_the_bytes_of_one_process() {
 }
 
 #[test]
+fn ranks_convert_tables_to_the_file_of_one_process() {
+    let sandbox = Sandbox::with([("ring.csv", &*ring())]);
+    fs::create_dir(sandbox.path("days")).unwrap();
+    for day in 0..3 {
+        let row = |row: u32| format!("n{},n{},{}.5\n", row * row % 97, row % 211, 1 + row % 4);
+        let rows =
+            std::iter::once("from,to,eur\n".into()).chain((400 * day..400 * day + 400).map(row));
+        sandbox.write(&format!("days/{day}.csv"), rows.collect::<String>());
+    }
+    for (arguments, shared) in
+        [("ring.csv", "216 edges"), ("days/*.csv --weighted --directed --keep-loops", "edges")]
+    {
+        sandbox.ok(&format!("convert {arguments} one.rg"));
+        for (mpi, ranks) in both().flat_map(|mpi| [2, 3].map(|ranks| (mpi.clone(), ranks))) {
+            let said = mpi.run(&sandbox, ranks, &format!("convert {arguments} several.rg"));
+            assert_eq!((said.code, &*said.out), (Some(0), ""), "{said:?}");
+            assert!(
+                said.error.contains(shared) && said.error.contains("; see several.rg"),
+                "{said:?}"
+            );
+            let read = |name| fs::read(sandbox.path(name)).unwrap();
+            assert!(read("one.rg") == read("several.rg"), "{arguments}, {ranks} ranks");
+        }
+    }
+    let Some(mpi) = mpich() else { return };
+    let before = sandbox.names();
+    for (arguments, part) in [
+        ("convert ring.csv o.parquet", "writing o.parquet is not possible on several ranks"),
+        ("convert one.rg o.rg", "reading one.rg in parts is not possible on several ranks"),
+        ("convert none.csv o.rg", "none.csv: No such file"),
+        ("convert ring.csv no/o.rg", "no/o.rg"),
+    ] {
+        one_error(&mpi.run(&sandbox, 2, arguments), 2, &[part]);
+        assert_eq!(sandbox.names(), before, "{arguments}");
+    }
+}
+
+#[test]
 fn shares_that_are_wrong_are_refused_once() {
     let Some(mpi) = mpich() else { return };
     let mut rows: Vec<String> = (0..200).map(|row| format!("{row},{},1", row + 1)).collect();

@@ -67,7 +67,7 @@ pub fn open_part(
         (Some(&begin), Some(&end)) => begin..end,
         _ => 0..0,
     };
-    let lists = || shards.iter().flat_map(|shard| own_lists(shard, &own));
+    let lists = || shards.iter().flat_map(|shard| lists_of(shard, &own));
     let offsets = lists().map(|(lists, locals)| {
         place_of(bytes, lists.offsets().get(locals.start..locals.end + 1).unwrap_or_default())
     });
@@ -87,7 +87,7 @@ pub fn open_part(
 }
 
 /// Returns the lists of a shard that have vertices of the range, with these by their place in the shard.
-fn own_lists<'a>(
+pub(super) fn lists_of<'a>(
     shard: &'a Shard,
     own: &Range<VertexId>,
 ) -> impl Iterator<Item = (Neighbors<'a>, Range<usize>)> {

@@ -7,7 +7,7 @@ use parquet::file::properties::WriterProperties;
 use proptest::prelude::*;
 use ripplet_graph::{BuildOptions, Direction, Duplicates, Graph, GraphBuilder, SelfLoops};
 use ripplet_io::ranked::{TablePart, TablePartError, has_shares, read_part};
-use ripplet_io::{Columns, IdKind, ReadOptions, read_edges_with_summary};
+use ripplet_io::{Columns, IdKind, ReadOptions, read_edges_with_summary, rg};
 use ripplet_ranks::Threads;
 use std::fs;
 use std::io::Write;
@@ -68,6 +68,16 @@ fn compare(ranks: usize, path: &Path, options: &ReadOptions, build: &BuildOption
             }
         }
     }
+    // Ranks write the file of one process.
+    let folder = tempfile::tempdir().unwrap();
+    let (of_one, of_ranks) = (folder.path().join("one.rg"), folder.path().join("ranks.rg"));
+    rg::write(&whole, &of_one).unwrap();
+    Threads::run(ranks, Duration::from_secs(60), |mut comm| {
+        let part = &parts[comm.rank()];
+        let own = part.bounds[comm.rank()]..part.bounds[comm.rank() + 1];
+        rg::write_ranked(&part.graph, own, &of_ranks, &mut comm).unwrap();
+    });
+    assert!(fs::read(&of_one).unwrap() == fs::read(&of_ranks).unwrap());
     // As one process says it, unless there are several files.
     if !path.to_string_lossy().contains('*') {
         assert_eq!(parts[0].summary, summary);
