@@ -8,7 +8,8 @@
 //!
 //! As in one process ([`enumerate`](super::enumerate)), vertices are ranked by degree, and each edge is kept once, at its end of lower degree: a
 //! list of v holds the neighbours before v. Every triangle {v, u, w} is found once: by the rank of v, when the lists of u are
-//! there, as a vertex w of both lists. Lists ascend by vertex here, so that those of a rank are a range of each.
+//! there, as a vertex w of both lists: v's is in a hash table, in which u's is looked up. Lists ascend by vertex here, so that those
+//! of a rank are a range of each.
 
 use super::counts::{Counts, Sum};
 use super::definition::{Definition, Lcc};
@@ -19,15 +20,17 @@ use crate::run::go_on;
 use crate::{AnalysisError, Plan, RankPart};
 use rayon::prelude::*;
 use ripplet_graph::storage::NeighborLists;
-use ripplet_graph::{Direction, GraphView, Observer, VertexId, dispatch_lists, memory, tasks};
+use ripplet_graph::{
+    Direction, GraphView, Observer, OutOfMemory, VertexId, dispatch_lists, memory, tasks,
+};
 use ripplet_ranks::{Comm, CommError, Received};
 use std::cmp::Reverse;
 use std::ops::Range;
 
 /// Own vertices of a task.
 const VERTICES_PER_TASK: usize = 1 << 8;
-/// A list that is this many times longer than another one is searched instead of read.
-const SEARCH: usize = 16;
+/// Slots of a table for each vertex of a list, before they are rounded up.
+const SLOTS: usize = 4;
 
 impl Lcc {
     /// Returns the memory that [`Lcc::run_on_ranks`] needs on a rank beside its graph, if other ranks have as many arcs.
@@ -359,91 +362,123 @@ fn count_with<R: Rule>(
     observer: &dyn Observer,
 ) -> Result<u64, AnalysisError> {
     let tasks = (0..own.len().div_ceil(VERTICES_PER_TASK)).into_par_iter().with_max_len(1);
-    let of_task = |tallies: &mut Vec<R::Tally>, task: usize| {
+    let of_task = |workspace: &mut Workspace<R>, task: usize| {
         go_on(observer)?;
         let mut found = 0;
         for at in tasks::range_at(task, VERTICES_PER_TASK, own.len()) {
-            let list = own.at(at);
-            found += count_at::<R>(own.first + at as u32, list, others, counts, tallies)?;
+            let v = own.first + at as u32;
+            found += workspace.count_at(v, own.at(at), others, counts)?;
         }
         Ok(found)
     };
-    tasks.map_init(Vec::new, of_task).try_reduce(|| 0, |a, b| Ok(a + b))
+    let workspace = || Workspace { tallies: Vec::new(), table: Table::default() };
+    tasks.map_init(workspace, of_task).try_reduce(|| 0, |a, b| Ok(a + b))
 }
 
-/// Counts the triangles at v; returns their number. `tallies` are overwritten.
-fn count_at<R: Rule>(
-    v: VertexId,
-    list: List<'_>,
-    others: &Lists<'_>,
-    counts: &Counts<'_>,
-    tallies: &mut Vec<R::Tally>,
-) -> Result<u64, AnalysisError> {
-    let places = others.places_in(list.neighbors);
-    if places.is_empty() || list.neighbors.len() < 2 {
-        return Ok(0);
-    }
-    tallies.clear();
-    memory::reserve(tallies, list.neighbors.len())?;
-    tallies.extend((0..list.neighbors.len()).map(|place| R::marked(list.multiplicity(place))));
-    let (mut of_v, mut found) = (Sum::default(), 0);
-    for place in places {
-        let (u, vu) = (list.neighbors[place], list.multiplicity(place));
-        let of_u = others.at((u - others.first) as usize);
-        let (mut v_packed, mut u_packed) = (0, 0);
-        for_each_common(list.neighbors, of_u.neighbors, |at, of_u_at| {
-            let uw = of_u.multiplicity(of_u_at);
-            let (to_v, to_u) = R::meet(&mut tallies[at], true, vu, uw);
-            (v_packed, u_packed) = (v_packed + to_v, u_packed + to_u);
-            found += 1;
-        });
-        if v_packed > 0 {
-            let Sum { numerator, triangles } = unpack(v_packed);
-            of_v.numerator += numerator;
-            of_v.triangles += triangles;
-            counts.add(u, unpack(u_packed));
+/// What a thread keeps of one v.
+struct Workspace<R: Rule> {
+    /// What v's triangles add to each vertex of its list.
+    tallies: Vec<R::Tally>,
+    table: Table,
+}
+
+impl<R: Rule> Workspace<R> {
+    /// Counts the triangles at v; returns their number.
+    fn count_at(
+        &mut self,
+        v: VertexId,
+        list: List<'_>,
+        others: &Lists<'_>,
+        counts: &Counts<'_>,
+    ) -> Result<u64, AnalysisError> {
+        let places = others.places_in(list.neighbors);
+        if places.is_empty() || list.neighbors.len() < 2 {
+            return Ok(0);
         }
-    }
-    if found > 0 {
-        counts.add(v, of_v);
-        for (&w, &tally) in list.neighbors.iter().zip(&*tallies) {
-            let packed = R::found(tally);
-            if packed > 0 {
-                counts.add(w, unpack(packed));
+        let Workspace { tallies, table } = self;
+        tallies.clear();
+        memory::reserve(tallies, list.neighbors.len())?;
+        tallies.extend((0..list.neighbors.len()).map(|place| R::marked(list.multiplicity(place))));
+        table.fill(list.neighbors)?;
+        let (mut of_v, mut found) = (Sum::default(), 0);
+        for place in places {
+            let (u, vu) = (list.neighbors[place], list.multiplicity(place));
+            let of_u = others.at((u - others.first) as usize);
+            let (mut v_packed, mut u_packed, mut of_both) = (0, 0, 0);
+            for (of_u_at, &w) in of_u.neighbors.iter().enumerate() {
+                if let Some(at) = table.place_of(w) {
+                    let uw = of_u.multiplicity(of_u_at);
+                    let (to_v, to_u) = R::meet(&mut tallies[at], true, vu, uw);
+                    (v_packed, u_packed) = (v_packed + to_v, u_packed + to_u);
+                    of_both += 1;
+                }
+            }
+            if of_both > 0 {
+                let Sum { numerator, triangles } = unpack(v_packed);
+                of_v.numerator += numerator;
+                of_v.triangles += triangles;
+                counts.add(u, unpack(u_packed));
+                found += of_both;
             }
         }
-    }
-    Ok(found)
-}
-
-/// Calls `visit` with the places of each vertex that is in both ascending lists.
-#[inline]
-fn for_each_common(a: &[VertexId], b: &[VertexId], mut visit: impl FnMut(usize, usize)) {
-    if a.len() > SEARCH * b.len() {
-        return search_each(b, a, |in_b, in_a| visit(in_a, in_b));
-    }
-    if b.len() > SEARCH * a.len() {
-        return search_each(a, b, visit);
-    }
-    let (mut i, mut j) = (0, 0);
-    while let (Some(&x), Some(&y)) = (a.get(i), b.get(j)) {
-        if x == y {
-            visit(i, j);
+        if found > 0 {
+            counts.add(v, of_v);
+            for (&w, &tally) in list.neighbors.iter().zip(&*tallies) {
+                let packed = R::found(tally);
+                if packed > 0 {
+                    counts.add(w, unpack(packed));
+                }
+            }
         }
-        i += usize::from(x <= y);
-        j += usize::from(y <= x);
+        Ok(found)
     }
 }
 
-/// Searches a long list for each vertex of a short one.
-fn search_each(short: &[VertexId], long: &[VertexId], mut visit: impl FnMut(usize, usize)) {
-    let mut from = 0;
-    for (at, vertex) in short.iter().enumerate() {
-        from += long[from..].partition_point(|other| other < vertex);
-        match long.get(from) {
-            Some(found) if found == vertex => visit(at, from),
-            Some(_) => {}
-            None => return,
+/// The places of the vertices of a list, in a hash table with linear probing, at most a quarter full.
+#[derive(Default)]
+struct Table {
+    /// The vertex in the high half, and in the low half its place from 1; 0 if the slot is free.
+    slots: Vec<u64>,
+    /// The high bits of a product that are a slot.
+    bits: u32,
+}
+
+impl Table {
+    /// Replaces the list by another one, of fewer than 2²³ vertices (see `oriented.rs`).
+    fn fill(&mut self, list: &[VertexId]) -> Result<(), OutOfMemory> {
+        self.bits = (SLOTS * list.len()).max(64).next_power_of_two().trailing_zeros();
+        let size = 1 << self.bits;
+        self.slots.clear();
+        memory::reserve(&mut self.slots, size)?;
+        self.slots.resize(size, 0);
+        for (place, &vertex) in (1..).zip(list) {
+            let mut slot = self.first_slot(vertex);
+            while self.slots[slot] != 0 {
+                slot = (slot + 1) & (size - 1);
+            }
+            self.slots[slot] = u64::from(vertex) << 32 | place;
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn first_slot(&self, vertex: VertexId) -> usize {
+        (vertex.wrapping_mul(0x9E37_79B1) >> (u32::BITS - self.bits)) as usize
+    }
+
+    /// Returns the place of a vertex in the list, if it is there.
+    #[inline]
+    fn place_of(&self, vertex: VertexId) -> Option<usize> {
+        let mut slot = self.first_slot(vertex);
+        loop {
+            let found = self.slots[slot];
+            if found == 0 {
+                return None;
+            }
+            if (found >> 32) as u32 == vertex {
+                return Some(found as u32 as usize - 1);
+            }
+            slot = (slot + 1) & (self.slots.len() - 1);
         }
     }
 }
