@@ -101,7 +101,7 @@ fn components_in(
 /// Returns the memory that [`components_on_ranks`] needs on each rank beside its graph.
 pub fn plan_on_ranks<'g>(graph: impl Into<GraphView<'g>>) -> Plan {
     let graph = graph.into();
-    plan(graph).with("messages between ranks", 4 * u64::from(graph.vertices()))
+    plan(graph).with("messages between ranks", 8 * u64::from(graph.vertices()))
 }
 
 /// Returns the components of a graph that ranks, processes with the lists of their own vertices, find together: the result of
@@ -141,6 +141,9 @@ pub fn components_on_ranks<'g>(
             trees.join(roots, rank + apart)?;
         }
         apart *= 2;
+    }
+    if rank > 0 {
+        smallest = Vec::new();
     }
     smallest = part.comm.broadcast("components", 0, &smallest)?;
     Ok(Components::of(smallest))

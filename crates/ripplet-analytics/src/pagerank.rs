@@ -48,7 +48,7 @@ use crate::{AnalysisError, InvalidSetting, Plan};
 use rayon::prelude::*;
 use ripplet_graph::batch::{BatchGraph, BatchSlice};
 use ripplet_graph::storage::NeighborLists;
-use ripplet_graph::{GraphView, Observer, OutOfMemory, VertexId, memory};
+use ripplet_graph::{GraphView, Observer, OutOfMemory, VertexId, identity_of_values, memory};
 use std::ops::Range;
 use thiserror::Error;
 
@@ -163,6 +163,13 @@ impl Jumps {
         }
         shares.iter_mut().for_each(|share| *share /= sum);
         Ok(Jumps(shares))
+    }
+
+    /// Returns a hash of the shares, by which processes compare theirs.
+    pub fn identity(&self) -> u64 {
+        let words = |share: &f64| [share.to_bits() as u32, (share.to_bits() >> 32) as u32];
+        let words = self.0.par_iter().flat_map_iter(words).collect::<Vec<u32>>();
+        identity_of_values(words.into_par_iter())
     }
 }
 

@@ -55,7 +55,7 @@ pub struct Arguments {
 
 /// Converts a graph, or many.
 pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> {
-    arguments.ranks.share(console, |ranks, console| match ranks.are_several() {
+    arguments.ranks.share(console, |ranks, console| match ranks.size() > 1 {
         true => arguments.on_ranks(ranks, console),
         false => run_alone(arguments, console),
     })

@@ -112,9 +112,9 @@ impl<'a> RankRun<'a> {
         let begun = self.ranks.traffic();
         let own = self.own.clone();
         let computed = self.ranks.together(|comm| run(&mut RankPart::new(own, comm)));
-        let computed = computed.unwrap_or(Err(Failure::Elsewhere));
         interrupt::check()?;
-        let computed = self.ranks.agree(computed)?;
+        // A rank that fails alone ends the others, which wait for it in the computation.
+        let computed = computed.unwrap_or(Err(Failure::Elsewhere))?;
         let traffic: Traffic = self.ranks.traffic().since(begun);
         let mut figures = self.ranks.figures(&[traffic], self.whole);
         let peak = [peak_memory().unwrap_or(0)];

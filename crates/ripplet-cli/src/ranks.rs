@@ -258,8 +258,12 @@ impl Ranks {
 
     /// Refuses graphs that differ, of which each rank has the whole.
     pub fn compare_graphs(&self, graph: GraphView<'_>) -> Result<(), Failure> {
-        let own = if self.are_several() { graph.identity() } else { 0 };
-        let Some(all) = self.together(|comm| comm.all_gather("graph", &[own])) else {
+        self.compare("graph", if self.are_several() { graph.identity() } else { 0 })
+    }
+
+    /// Refuses what differs between the ranks, by its hash; all ranks call it.
+    pub fn compare(&self, purpose: &'static str, own: u64) -> Result<(), Failure> {
+        let Some(all) = self.together(|comm| comm.all_gather(purpose, &[own])) else {
             return Ok(());
         };
         match all.iter().position(|other| other != all.of(0)) {

@@ -38,13 +38,15 @@ impl Lcc {
         let graph = graph.into();
         let directed = graph.direction() == Direction::Directed;
         let (vertices, owned) = (u64::from(graph.vertices()), own.len() as u64);
-        let arcs = graph.arcs_of(own) * if directed { 2 } else { 1 };
+        // Of a directed graph, whose incoming arcs are not counted, as many as of any rank on average.
+        let share = graph.arcs() / u64::from(graph.vertices()).max(1) * owned;
+        let arcs = graph.arcs_of(own) + if directed { share } else { 0 };
         let lists = (if directed { 5 } else { 4 }) * arcs + 4 * owned;
         let counts = if self.triangles && directed { 16 } else { 8 } * vertices;
         let plan = Plan::default()
             .with("degrees", 4 * vertices)
             .with("each edge once, at its end of lower degree", lists)
-            .with("lists of two ranks, in messages", 2 * lists)
+            .with("lists of other ranks, in messages", 3 * lists)
             .with("sums, coefficients", counts)
             .with("messages of sums", 2 * counts);
         if self.triangles { plan.with("triangles", 8 * vertices) } else { plan }

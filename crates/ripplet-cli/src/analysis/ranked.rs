@@ -7,6 +7,7 @@ use crate::on_ranks::RankRun;
 use crate::ranks::Ranks;
 use crate::stats::{Bytes, RanksFigures, Shape, Stages, peak_memory};
 use ripplet::analytics::AnalysisError;
+use ripplet::analytics::pagerank::Jumps;
 use ripplet::device::plan_on_cpu;
 use ripplet::io::write::{ColumnData, Subject};
 use ripplet::lp::Plan;
@@ -32,6 +33,8 @@ impl<C: Serialize> Request<'_, C> {
         let run = RankRun::load(ranks, self.values, (self.device, self.batch), reading, console)?;
         let graph = run.graph();
         let jumps = ranks.agree(self.jumps(graph, console))?;
+        let identity = jumps.as_ref().map_or(0, Jumps::identity);
+        ranks.agree(ranks.compare("vertices to jump to", identity))?;
         let plan = self.analysis.plan_on_ranks(graph, run.own.clone(), jumps.as_ref());
         let plan = plan_on_cpu(graph, ranks.agree(plan.map_err(Failure::from))?);
         let choices = self.choices(graph.into(), "cpu".into(), run.threads);

@@ -277,7 +277,7 @@ fn analyses_give_the_bytes_of_one_process() {
     }
     let Some(mpi) = mpich() else { return };
     let said = mpi.run(&sandbox, 2, "lcc names.rg --estimate");
-    assert!(said.out.contains("lists of two ranks, in messages"), "{said:?}");
+    assert!(said.out.contains("lists of other ranks, in messages"), "{said:?}");
     let said = mpi.run(&sandbox, 2, "components ring.csv -o - --quiet");
     assert_eq!(
         (said.out, said.error),
@@ -542,6 +542,12 @@ fn ranks_that_differ_are_refused() {
     one_error(&said, 2, &["rank 1 has other input files than rank 0"]);
     let run_whole = run.replace("e.csv", "e.graph");
     let said = mpi.run_each(&sandbox, &[("a", &run_whole), ("b", &run_whole)]);
+    one_error(&said, 2, &["rank 1 has another graph, version or options"]);
+    sandbox.write("a/some.txt", "1\n");
+    sandbox.write("b/some.txt", "2\n");
+    sandbox.write("b/e.csv", sandbox.read("a/e.csv"));
+    let jumps = "pagerank e.csv --personalize some.txt -o o.csv";
+    let said = mpi.run_each(&sandbox, &[("a", jumps), ("b", jumps)]);
     one_error(&said, 2, &["rank 1 has another graph, version or options"]);
     let said = mpi.run_each(&sandbox, &[("a", run), ("c", run)]);
     one_error(&said, 2, &["error: rank 1 on ", ": e.csv: No such file"]);

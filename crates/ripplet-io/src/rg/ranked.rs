@@ -41,10 +41,10 @@ pub enum WriteRankedError {
 /// Writes the graph that ranks have in parts, atomically; all ranks call it at the same time. Rank 0's graph has the ids, and
 /// `path` is where it writes.
 ///
-/// The bytes are those of [`write()`](super::write()) of the whole graph, if that is one shard: up to 2³¹ arcs. Otherwise the
-/// shards are ranges of the ranks' vertices.
+/// The bytes are those of [`write()`](super::write()) of the whole graph, if that is one shard: up to 2³¹ arcs, before repeated
+/// ones were merged. Ranks count them after that; of more, the shards are ranges of the ranks' vertices.
 ///
-/// Memory: on each rank 4 bytes an own vertex and some mebibytes of messages; on rank 0 also 4 bytes a MiB of file.
+/// Memory: some mebibytes of messages on each rank; on rank 0 also 4 bytes a MiB of file.
 ///
 /// # Errors
 /// If rank 0 cannot write: the others then wait, and are ended by [`Comm::abort`]. If a message fails, or memory is refused.
