@@ -167,9 +167,8 @@ impl Jumps {
 
     /// Returns a hash of the shares, by which processes compare theirs.
     pub fn identity(&self) -> u64 {
-        let words = |share: &f64| [share.to_bits() as u32, (share.to_bits() >> 32) as u32];
-        let words = self.0.par_iter().flat_map_iter(words).collect::<Vec<u32>>();
-        identity_of_values(words.into_par_iter())
+        let half = |at: usize| (self.0[at / 2].to_bits() >> (32 * (at % 2))) as u32;
+        identity_of_values((0..2 * self.0.len()).into_par_iter().map(half))
     }
 }
 

@@ -11,7 +11,6 @@ use crate::parts::load_with_ranks;
 use crate::ranks::{Ranks, RanksArguments, not_on_ranks};
 use crate::reading::{BuildArguments, ReadArguments, load, output_format};
 use crate::standard_streams::is_standard;
-use crate::stats::Shape;
 use crate::threads::ThreadArguments;
 use clap::Args;
 use ripplet::graph::Graph;
@@ -111,18 +110,12 @@ impl Arguments {
         let options = ranks.agree(self.options_on_ranks(ranks))?;
         let threads = ranks.share_host(self.threads, host_memory, console);
         ranks.agree(threads.start())?;
-        let reading = format!("reading {}", input.display());
-        let loaded = within(host_memory, &reading, OF_A_GRAPH, || {
-            load_with_ranks(input, &options, ranks, (None, None), false, console)
-        });
-        let (loaded, parts) = ranks.agree(loaded)?;
-        if let Some(parts) = &parts {
-            ranks.agree(ranks.compare_parts(parts))?;
-        }
+        let (whole, with_ids) = ((None, None), false);
+        let (loaded, parts) =
+            load_with_ranks(input, &options, ranks, whole, with_ids, host_memory, console)?;
         let graph = loaded.graph.view();
-        let own = ranks.own(graph, parts.as_ref().map(|parts| &parts.of_ranks));
-        let loops = graph.self_loops_of(own.clone());
-        let loops = ranks.together(|comm| comm.all_reduce("self-loops", loops, |a, b| a + b));
+        let own = ranks.own(graph, parts.as_ref());
+        let edges = ranks.shape(graph, own.clone()).edges;
         let StoredGraph::Plain(plain) = &loaded.graph else { return Err(Failure::Elsewhere) };
         console.stage(format!("writing {}", output.display()));
         let writing = ranks.together(|comm| match write_ranked(plain, own, output, comm) {
@@ -135,7 +128,6 @@ impl Arguments {
             Err(WriteRankedError::OutOfMemory(error)) => return Err(error.into()),
             Err(WriteRankedError::Ranks(_)) => return Err(Failure::Elsewhere),
         }
-        let edges = Shape::with_loops(graph, loops.unwrap_or(0)).edges;
         let size = size_of(graph.vertices().into(), edges);
         console.say(&format!("{size}; see {}", output.display()));
         Ok(Ending::Whole)

@@ -9,8 +9,8 @@ use crate::message::{counted, on_device};
 use crate::on_ranks::RankRun;
 use crate::ranks::{Ranks, RanksArguments};
 use crate::reading::Loaded;
-use crate::stats::{Bytes, RanksFigures, Shape, Stages, peak_memory};
-use crate::values::{ValueArguments, Weights};
+use crate::stats::{Bytes, Stages, peak_memory};
+use crate::values::{OfRanks, ValueArguments, Weights};
 use clap::{Args, ValueEnum};
 use ripplet::analytics::AnalysisError;
 use ripplet::analytics::lcc::{Definition, Lcc, Outcome};
@@ -170,27 +170,25 @@ impl Arguments {
         }
         let start = Instant::now();
         let watch = &mut console.watch();
-        let (outcome, messages) =
-            part.compute(|of_rank| match lcc.run_on_ranks(graph, of_rank, watch) {
+        let (outcome, of_ranks) =
+            part.compute(values, |of_rank| match lcc.run_on_ranks(graph, of_rank, watch) {
                 Err(AnalysisError::Ranks(error)) => Err(error),
                 outcome => Ok(outcome.map_err(Failure::from)),
             })?;
         let compute = start.elapsed().as_secs_f64();
-        let shape = part.shape();
         if !part.is_first() {
             return Ok(());
         }
         let run = Run { choices, plan, outcome, seconds: Stages { compute, ..Stages::default() } };
-        self.report(&part.loaded, run, Some((shape, messages)), &part.on_ranks(), console)
+        self.report(&part.loaded, run, of_ranks, &part.on_ranks(), console)
     }
 
-    /// Writes the coefficients, and reports them. `of_ranks` is the shape of a graph of which this process has a part, and the
-    /// messages of ranks; `on` is what computed them.
+    /// Writes the coefficients, and reports them. `on` is what computed them.
     fn report(
         &self,
         loaded: &Loaded<StoredGraph>,
         run: Run,
-        of_ranks: Option<(Shape, Option<RanksFigures>)>,
+        of_ranks: Option<OfRanks>,
         on: &str,
         console: &Console,
     ) -> Result<(), Failure> {
@@ -203,12 +201,7 @@ impl Arguments {
         let (compute, triangles) = (seconds.compute, outcome.triangle_count);
         let seconds = Stages { read, build, write, ..seconds };
         let (bytes, found) = (Bytes::new(&plan, peak), Found { triangles, mean });
-        match of_ranks {
-            None => values.write_stats(loaded, &choices, found, seconds, bytes)?,
-            Some(about) => {
-                values.write_stats_of(loaded, about, &choices, found, seconds, bytes)?;
-            }
-        }
+        values.write_stats(loaded, of_ranks, &choices, found, seconds, bytes)?;
         let place = values.see();
         let triangles = counted(triangles, "triangle", "triangles");
         console.say(&format!("mean {mean:.4}, {triangles}, in {compute:.3} s{on}{place}"));

@@ -5,14 +5,12 @@ use crate::console::Console;
 use crate::device::DeviceArguments;
 use crate::failure::Failure;
 use crate::interrupt;
-use crate::memory::{self, OF_A_GRAPH};
-use crate::output::named_input;
 use crate::parts::{is_whole, load_with_ranks};
 use crate::ranks::{Ranks, not_on_ranks};
 use crate::reading::Loaded;
 use crate::standard_streams::is_standard;
-use crate::stats::{RanksFigures, Shape, peak_memory};
-use crate::values::{ValueArguments, Weights};
+use crate::stats::peak_memory;
+use crate::values::{OfRanks, ValueArguments, Weights};
 use ripplet::analytics::RankPart;
 use ripplet::graph::{GraphView, VertexId};
 use ripplet::lp::Plan;
@@ -66,21 +64,18 @@ impl<'a> RankRun<'a> {
         let compressed = (storage == Some(Storage::Compressed))
             .then(|| "--storage compressed needs all of it".to_owned());
         let whole = compressed.or_else(|| is_whole(input, &options));
-        let reading = format!("reading {}", named_input(input));
-        let loaded = memory::within(values.host_memory(), &reading, OF_A_GRAPH, || {
-            let whole = (whole.as_deref(), storage);
-            load_with_ranks(input, &options, ranks, whole, other.is_some(), console)
-        });
-        let (loaded, parts) = ranks.agree(loaded)?;
+        let reasons = (whole.as_deref(), storage);
+        let limit = values.host_memory();
+        let with_ids = other.is_some();
+        let (loaded, parts) =
+            load_with_ranks(input, &options, ranks, reasons, with_ids, limit, console)?;
         let graph = loaded.graph.view();
-        let alike = match &parts {
-            Some(parts) => ranks.compare_parts(parts),
-            None => ranks.compare_graphs(graph),
-        };
-        ranks.agree(alike)?;
+        if parts.is_none() {
+            ranks.agree(ranks.compare_graphs(graph))?;
+        }
         let fits = if ranks.is_first() { values.check_ids(graph.ids()) } else { Ok(()) };
         ranks.agree(fits)?;
-        let own = ranks.own(graph, parts.as_ref().map(|parts| &parts.of_ranks));
+        let own = ranks.own(graph, parts.as_ref());
         Ok(RankRun { ranks, loaded, own, threads, whole: whole.is_some() })
     }
 
@@ -103,33 +98,34 @@ impl<'a> RankRun<'a> {
         self.ranks.agree(own)
     }
 
-    /// Computes something together with the other ranks; returns it, and the figures of their messages. `run` returns an
-    /// error of messages apart from its own.
+    /// Computes something together with the other ranks; returns it, and what `--stats` has of all ranks if that is requested.
+    /// `run` returns an error of messages apart from its own.
     pub fn compute<T>(
         &self,
+        values: &ValueArguments,
         run: impl FnOnce(&mut RankPart<'_>) -> Result<Result<T, Failure>, CommError>,
-    ) -> Result<(T, Option<RanksFigures>), Failure> {
+    ) -> Result<(T, Option<OfRanks>), Failure> {
         let begun = self.ranks.traffic();
         let own = self.own.clone();
         let computed = self.ranks.together(|comm| run(&mut RankPart::new(own, comm)));
         interrupt::check()?;
         // A rank that fails alone ends the others, which wait for it in the computation.
         let computed = computed.unwrap_or(Err(Failure::Elsewhere))?;
-        let traffic: Traffic = self.ranks.traffic().since(begun);
-        let mut figures = self.ranks.figures(&[traffic], self.whole);
-        let peak = [peak_memory().unwrap_or(0)];
-        let peaks = self.ranks.together(|comm| comm.all_gather("peak memory", &peak));
-        if let (Some(figures), Some(peaks)) = (&mut figures, peaks) {
-            figures.peak_memory = peaks.all().collect();
-        }
-        Ok((computed, figures))
+        let of_ranks = values.stats().map(|_| self.figures_since(begun));
+        Ok((computed, of_ranks))
     }
 
-    /// Returns the shape of the whole graph; all ranks call it.
-    pub fn shape(&self) -> Shape {
-        let own = self.graph().self_loops_of(self.own.clone());
-        let all = self.ranks.together(|comm| comm.all_reduce("self-loops", own, |a, b| a + b));
-        Shape::with_loops(self.graph(), all.unwrap_or(own))
+    /// Returns the figures of all ranks, each of which calls it.
+    fn figures_since(&self, begun: Traffic) -> OfRanks {
+        let traffic = self.ranks.traffic().since(begun);
+        let mut messages = self.ranks.figures(&[traffic], self.whole);
+        let peak = [peak_memory().unwrap_or(0)];
+        let peaks = self.ranks.together(|comm| comm.all_gather("peak memory", &peak));
+        if let (Some(messages), Some(peaks)) = (&mut messages, peaks) {
+            messages.peak_memory = peaks.all().collect();
+        }
+        let shape = self.ranks.shape(self.graph(), self.own.clone());
+        OfRanks { shape, messages }
     }
 
     /// Whether this rank prints and writes.

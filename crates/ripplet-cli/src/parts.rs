@@ -3,9 +3,11 @@
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::interrupt;
+use crate::memory::{OF_A_GRAPH, within};
 use crate::output::named_input;
 use crate::ranks::Ranks;
 use crate::reading::{FileParts, Loaded, load_stored, report_summary, report_weight_loss};
+use crate::size::Size;
 use ripplet::io::Format;
 use ripplet::io::ranked::{TablePart, TablePartError};
 use ripplet::io::rg::Part;
@@ -22,29 +24,37 @@ pub fn is_whole(path: &Path, options: &LoadOptions) -> Option<String> {
 }
 
 /// Loads a graph with the other ranks: this rank's part, or if there is a reason for it the whole graph, with its lists
-/// stored as `storage` says. `with_ids` is whether this rank needs the ids of the vertices.
+/// stored as `storage` says. `with_ids` is whether this rank needs the ids of the vertices. If one rank fails, all do.
 pub fn load_with_ranks(
     path: &Path,
     options: &LoadOptions,
     ranks: &Ranks,
     (whole, storage): (Option<&str>, Option<Storage>),
     with_ids: bool,
+    host_memory: Option<Size>,
     console: &Console,
-) -> Result<(Loaded<StoredGraph>, Option<FileParts>), Failure> {
-    if let Some(reason) = whole {
-        let path_named = named_input(path);
-        console.remark(&format!("each rank reads the whole graph of {path_named}: {reason}"));
-        return Ok((load_stored(path, options, storage, console)?, None));
-    }
+) -> Result<(Loaded<StoredGraph>, Option<Parts>), Failure> {
+    let named = named_input(path);
     let with_ids = ranks.is_first() || with_ids;
-    let (loaded, parts) = match options.format_of(path) {
-        Some(Format::Rg) => {
-            load_part(path, options, (ranks.rank(), ranks.size()), with_ids, console)?
+    let loaded = within(host_memory, &format!("reading {}", path.display()), OF_A_GRAPH, || {
+        if let Some(reason) = whole {
+            console.remark(&format!("each rank reads the whole graph of {named}: {reason}"));
+            return Ok((load_stored(path, options, storage, console)?, None));
         }
-        _ => load_table_part(path, options, ranks, with_ids, console)?,
-    };
-    console.detail(&format!("each rank reads its part of {}", named_input(path)));
-    Ok((loaded, Some(parts)))
+        let (loaded, parts) = match options.format_of(path) {
+            Some(Format::Rg) => {
+                load_part(path, options, (ranks.rank(), ranks.size()), with_ids, console)?
+            }
+            _ => load_table_part(path, options, ranks, with_ids, console)?,
+        };
+        console.detail(&format!("each rank reads its part of {named}"));
+        Ok((loaded, Some(parts)))
+    });
+    let (loaded, parts) = ranks.agree(loaded)?;
+    if let Some(parts) = &parts {
+        ranks.agree(ranks.compare_parts(parts))?;
+    }
+    Ok((loaded, parts.map(|parts| parts.of_ranks)))
 }
 
 /// Loads part number `part` of `parts` of an `.rg`, and reports progress.

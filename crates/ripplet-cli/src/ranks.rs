@@ -17,7 +17,7 @@ use crate::memory;
 use crate::message::one_line;
 use crate::reading::FileParts;
 use crate::size::Size;
-use crate::stats::RanksFigures;
+use crate::stats::{RanksFigures, Shape};
 use crate::threads::ThreadArguments;
 use clap::{Args, ValueEnum};
 use ripplet::Observer;
@@ -249,27 +249,30 @@ impl Ranks {
         let (bytes, checksum) = parts.content;
         let bounds = parts.of_ranks.bounds().iter().copied().map(u64::from);
         let own: Vec<u64> = [bytes, checksum.into()].into_iter().chain(bounds).collect();
-        let Some(all) = self.together(|comm| comm.all_gather("file", &own)) else { return Ok(()) };
-        match all.iter().position(|other| other != all.of(0)) {
-            None => Ok(()),
-            Some(rank) => Err(RunError::RanksDiffer { rank }.into()),
-        }
+        self.compare("file", &own)
     }
 
     /// Refuses graphs that differ, of which each rank has the whole.
     pub fn compare_graphs(&self, graph: GraphView<'_>) -> Result<(), Failure> {
-        self.compare("graph", if self.are_several() { graph.identity() } else { 0 })
+        self.compare("graph", &[if self.are_several() { graph.identity() } else { 0 }])
     }
 
-    /// Refuses what differs between the ranks, by its hash; all ranks call it.
-    pub fn compare(&self, purpose: &'static str, own: u64) -> Result<(), Failure> {
-        let Some(all) = self.together(|comm| comm.all_gather(purpose, &[own])) else {
+    /// Refuses words, such as a hash, that differ between the ranks; all ranks call it.
+    pub fn compare(&self, purpose: &'static str, own: &[u64]) -> Result<(), Failure> {
+        let Some(all) = self.together(|comm| comm.all_gather(purpose, own)) else {
             return Ok(());
         };
-        match all.iter().position(|other| other != all.of(0)) {
+        match all.other_than_first() {
             None => Ok(()),
             Some(rank) => Err(RunError::RanksDiffer { rank }.into()),
         }
+    }
+
+    /// Returns the shape of a graph of which this rank has the lists of its own vertices; all ranks call it.
+    pub fn shape(&self, graph: GraphView<'_>, own: Range<VertexId>) -> Shape {
+        let own = graph.self_loops_of(own);
+        let all = self.together(|comm| comm.all_reduce("self-loops", own, u64::wrapping_add));
+        Shape::with_loops(graph, all.unwrap_or(own))
     }
 
     /// Returns what this rank has sent and received.

@@ -77,6 +77,14 @@ struct Stats<C, F> {
     ranks: Option<RanksFigures>,
 }
 
+/// Figures that only all ranks have together.
+pub struct OfRanks {
+    /// The shape of the whole graph.
+    pub shape: Shape,
+    /// The messages between ranks.
+    pub messages: Option<RanksFigures>,
+}
+
 /// The meaning of weights for a command.
 #[derive(Clone, Copy, Debug)]
 pub enum Weights {
@@ -227,32 +235,22 @@ impl ValueArguments {
         self.estimate.estimate.is_some()
     }
 
-    /// Writes the figures of a run if they are requested; `found` has those of the values.
+    /// Writes the figures of a run if they are requested; `found` has those of the values. A rank that has a part of the graph
+    /// gives the shape of the whole, and the figures of messages.
     pub fn write_stats(
         &self,
         loaded: &Loaded<StoredGraph>,
-        choices: impl Serialize,
-        found: impl Serialize,
-        seconds: Stages,
-        bytes: Bytes,
-    ) -> Result<(), Failure> {
-        // The shape takes a pass over the graph.
-        let Some(_) = &self.stats else { return Ok(()) };
-        let shape = Shape::of(&loaded.graph);
-        self.write_stats_of(loaded, (shape, None), choices, found, seconds, bytes)
-    }
-
-    /// Does what [`ValueArguments::write_stats`] does, for a graph of this shape, of which a process may have a part.
-    pub fn write_stats_of(
-        &self,
-        loaded: &Loaded<StoredGraph>,
-        (shape, ranks): (Shape, Option<RanksFigures>),
+        of_ranks: Option<OfRanks>,
         choices: impl Serialize,
         found: impl Serialize,
         seconds: Stages,
         bytes: Bytes,
     ) -> Result<(), Failure> {
         let Some(path) = &self.stats else { return Ok(()) };
+        let (shape, ranks) = match of_ranks {
+            Some(OfRanks { shape, messages }) => (shape, messages),
+            None => (Shape::of(&loaded.graph), None),
+        };
         let (version, input) = (env!("CARGO_PKG_VERSION"), loaded.input());
         let shares = seconds.shares();
         let stats = Stats { version, input, shape, choices, found, seconds, shares, bytes, ranks };

@@ -22,7 +22,7 @@ pub trait Reduce {
     /// Returns the largest of all processes' values.
     ///
     /// # Errors
-    /// Those of [`Reduce::reduce`].
+    /// The errors of [`Reduce::reduce`].
     fn largest(&mut self, purpose: &'static str, own: u64) -> Result<u64, Self::Error> {
         Ok(self.reduce(purpose, [own], |[a], [b]| [a.max(b)])?[0])
     }

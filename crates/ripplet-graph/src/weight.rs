@@ -67,7 +67,7 @@ impl WeightScale {
     /// `weights`.
     ///
     /// # Errors
-    /// Those of `reduce`.
+    /// The errors of `reduce`.
     pub fn fitting_all<R: Reduce>(
         weights: &[f64],
         reduce: &mut R,

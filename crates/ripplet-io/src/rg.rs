@@ -403,19 +403,38 @@ fn write_to(graph: &Graph, out: &mut (dyn Write + Send)) -> io::Result<()> {
         return Err(io::Error::new(ErrorKind::Unsupported, BIG_ENDIAN));
     }
     let sections = sections(graph);
-    let lengths = sections.iter().map(|(_, _, bytes)| bytes.len() as u64);
-    let header = Header::of(graph, graph.shards().len() as u32, lengths);
-    let mut head = header.to_bytes().to_vec();
-    let mut end = header.table_end();
-    for (kind, shard, bytes) in &sections {
-        let (begin, length) = (aligned(end), bytes.len() as u64);
-        head.extend_from_slice(bytemuck::bytes_of(&[pair(*kind, *shard), begin, length]));
-        end = begin + length;
-    }
+    let lengths = sections.iter().map(|&(kind, shard, bytes)| (kind, shard, bytes.len() as u64));
+    let head = head(graph, graph.shards().len() as u32, &lengths.collect::<Vec<_>>());
     let mut all = Sections::default();
     all.push(&head);
     sections.iter().for_each(|(_, _, bytes)| all.push(bytes));
     all.write(out)
+}
+
+/// Returns the header of a graph in this many shards, and the table of its sections: kind, shard, length.
+fn head(graph: &Graph, shards: u32, sections: &[(u32, u32, u64)]) -> Vec<u8> {
+    let header = Header::of(graph, shards, sections.iter().map(|&(.., length)| length));
+    let mut head = header.to_bytes().to_vec();
+    let mut end = header.table_end();
+    for &(kind, shard, length) in sections {
+        let begin = aligned(end);
+        head.extend_from_slice(bytemuck::bytes_of(&[pair(kind, shard), begin, length]));
+        end = begin + length;
+    }
+    head
+}
+
+/// Returns the sections of ids: kind, shard, bytes.
+fn id_sections(ids: &VertexIds) -> Vec<(u32, u32, &[u8])> {
+    match ids {
+        VertexIds::Consecutive { .. } => vec![],
+        VertexIds::Unsigned(ids) => vec![(IDS, 0, bytemuck::cast_slice(ids))],
+        VertexIds::Signed(ids) => vec![(IDS, 0, bytemuck::cast_slice(ids))],
+        VertexIds::Names(names) => {
+            let (offsets, bytes) = names.parts();
+            vec![(IDS, 0, bytemuck::cast_slice(offsets)), (NAME_BYTES, 0, bytes)]
+        }
+    }
 }
 
 /// Returns the sections in the file's order: kind, shard, bytes.
@@ -427,15 +446,7 @@ fn sections(graph: &Graph) -> Vec<(u32, u32, &[u8])> {
             to.push((kinds.weights, shard, bytemuck::cast_slice(weights)));
         }
     }
-    let mut sections = match graph.ids() {
-        VertexIds::Consecutive { .. } => vec![],
-        VertexIds::Unsigned(ids) => vec![(IDS, 0, bytemuck::cast_slice(ids))],
-        VertexIds::Signed(ids) => vec![(IDS, 0, bytemuck::cast_slice(ids))],
-        VertexIds::Names(names) => {
-            let (offsets, bytes) = names.parts();
-            vec![(IDS, 0, bytemuck::cast_slice(offsets)), (NAME_BYTES, 0, bytes)]
-        }
-    };
+    let mut sections = id_sections(graph.ids());
     for (index, shard) in graph.shards().iter().enumerate() {
         push(&mut sections, OUT, index as u32, shard.out());
         if let Some(incoming) = shard.incoming() {

@@ -84,6 +84,14 @@ impl<T: Pod> Received<T> {
         (0..self.messages.len()).map(|rank| self.of(rank))
     }
 
+    /// Returns the first rank whose values are not those of rank 0, if there is one.
+    pub fn other_than_first(&self) -> Option<usize>
+    where
+        T: PartialEq,
+    {
+        self.iter().position(|values| values != self.of(0))
+    }
+
     /// Yields the values of all ranks, one after the other.
     pub fn all(&self) -> impl Iterator<Item = T> {
         self.iter().flatten().copied()

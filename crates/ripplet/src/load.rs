@@ -127,7 +127,7 @@ impl LoadOptions {
     /// Reads a table of edges with other ranks, and builds this rank's part of its graph: see [`ranked::read_part`].
     ///
     /// # Errors
-    /// Those of [`ranked::read_part`].
+    /// The errors of [`ranked::read_part`].
     pub fn read_table_part(
         &self,
         path: &Path,

@@ -21,7 +21,7 @@ impl PageRank {
     /// Messages: in each round the next ranks, 8 bytes a vertex, to each other rank.
     ///
     /// # Errors
-    /// Those of these; and if a message fails.
+    /// The errors of these; and if a message fails.
     pub fn run_on_ranks<'g>(
         &self,
         graph: impl Into<GraphView<'g>>,

@@ -135,7 +135,7 @@ impl<C: Serialize> Request<'_, C> {
     ) -> Result<(), Failure> {
         let (bytes, found) = (Bytes::new(plan, peak_memory()), figures.found());
         let compute = seconds.compute;
-        self.values.write_stats(loaded, choices, found, seconds, bytes)?;
+        self.values.write_stats(loaded, None, choices, found, seconds, bytes)?;
         let place = self.values.see();
         let device = on_device(&choices.device);
         console.say(&format!("{found}, in {compute:.3} s{device}{place}"));

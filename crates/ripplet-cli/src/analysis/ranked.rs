@@ -5,7 +5,8 @@ use crate::console::Console;
 use crate::failure::{Ending, Failure};
 use crate::on_ranks::RankRun;
 use crate::ranks::Ranks;
-use crate::stats::{Bytes, RanksFigures, Shape, Stages, peak_memory};
+use crate::stats::{Bytes, Stages, peak_memory};
+use crate::values::OfRanks;
 use ripplet::analytics::AnalysisError;
 use ripplet::analytics::pagerank::Jumps;
 use ripplet::device::plan_on_cpu;
@@ -22,8 +23,7 @@ struct Computed<'a, C> {
     plan: Plan,
     answer: Answer,
     seconds: f64,
-    shape: Shape,
-    messages: Option<RanksFigures>,
+    of_ranks: Option<OfRanks>,
 }
 
 impl<C: Serialize> Request<'_, C> {
@@ -34,7 +34,7 @@ impl<C: Serialize> Request<'_, C> {
         let graph = run.graph();
         let jumps = ranks.agree(self.jumps(graph, console))?;
         let identity = jumps.as_ref().map_or(0, Jumps::identity);
-        ranks.agree(ranks.compare("vertices to jump to", identity))?;
+        ranks.agree(ranks.compare("vertices to jump to", &[identity]))?;
         let plan = self.analysis.plan_on_ranks(graph, run.own.clone(), jumps.as_ref());
         let plan = plan_on_cpu(graph, ranks.agree(plan.map_err(Failure::from))?);
         let choices = self.choices(graph.into(), "cpu".into(), run.threads);
@@ -43,15 +43,14 @@ impl<C: Serialize> Request<'_, C> {
         }
         let start = Instant::now();
         let watch = &mut console.watch();
-        let (answer, messages) = run.compute(|part| {
+        let (answer, of_ranks) = run.compute(self.values, |part| {
             match self.analysis.of_graph_on_ranks(graph, jumps.as_ref(), part, watch) {
                 Err(SwarmError::Run(AnalysisError::Ranks(error))) => Err(error),
                 answer => Ok(answer.map_err(Failure::from)),
             }
         })?;
         let seconds = start.elapsed().as_secs_f64();
-        let shape = run.shape();
-        let computed = Computed { choices, plan, answer, seconds, shape, messages };
+        let computed = Computed { choices, plan, answer, seconds, of_ranks };
         if run.is_first() {
             self.write_of_ranks(&run, computed, console)?;
         }
@@ -65,7 +64,7 @@ impl<C: Serialize> Request<'_, C> {
         computed: Computed<'_, C>,
         console: &Console,
     ) -> Result<(), Failure> {
-        let Computed { choices, plan, answer, seconds: compute, shape, messages } = computed;
+        let Computed { choices, plan, answer, seconds: compute, of_ranks } = computed;
         let peak = peak_memory();
         let columns: Vec<ColumnData<'_>> = answer.columns().iter().map(Column::data).collect();
         let part = answer.part(Subject::Graph(run.graph().ids()));
@@ -74,8 +73,7 @@ impl<C: Serialize> Request<'_, C> {
         let (read, build) = (run.loaded.read, run.loaded.build);
         let seconds = Stages { read, build, compute, write, ..Stages::default() };
         let (bytes, found) = (Bytes::new(&plan, peak), figures.found());
-        let about = (shape, messages);
-        self.values.write_stats_of(&run.loaded, about, &choices, found, seconds, bytes)?;
+        self.values.write_stats(&run.loaded, of_ranks, &choices, found, seconds, bytes)?;
         let (on_ranks, place) = (run.on_ranks(), self.values.see());
         console.say(&format!("{found}, in {compute:.3} s{on_ranks}{place}"));
         Ok(())

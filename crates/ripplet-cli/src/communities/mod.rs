@@ -126,20 +126,20 @@ fn run_graph(mut job: Job<'_>, ranks: &Ranks, console: &Console) -> Result<(), F
         _ => job.device.open()?,
     };
     let open = start.elapsed().as_secs_f64();
-    let reading = format!("reading {}", job.input.display());
-    let loaded = within(job.host_memory, &reading, memory::OF_A_GRAPH, || {
-        let (path, load) = (&job.input, &job.load);
-        if !ranks.are_several() {
-            return Ok((load_stored(path, load, job.storage, console)?, None));
+    let (path, load, limit) = (&job.input, &job.load, job.host_memory);
+    let (loaded, parts) = match ranks.are_several() {
+        true => {
+            let whole = (job.whole_graph.as_deref(), job.storage);
+            // Labels to begin with name vertices by their ids.
+            let with_ids = job.labels.is_some();
+            load_with_ranks(path, load, ranks, whole, with_ids, limit, console)?
         }
-        let whole = (job.whole_graph.as_deref(), job.storage);
-        // Labels to begin with name vertices by their ids.
-        load_with_ranks(path, load, ranks, whole, job.labels.is_some(), console)
-    });
-    let (loaded, parts) = ranks.agree(loaded)?;
-    if let Some(parts) = &parts {
-        ranks.agree(ranks.compare_parts(parts))?;
-    }
+        false => {
+            let reading = format!("reading {}", path.display());
+            let read = || load_stored(path, load, job.storage, console);
+            (within(limit, &reading, memory::OF_A_GRAPH, read)?, None)
+        }
+    };
     let graph = loaded.graph.view();
     ranks.agree(read_labels(&mut job, graph.ids(), console))?;
     interrupt::check()?;
@@ -148,13 +148,13 @@ fn run_graph(mut job: Job<'_>, ranks: &Ranks, console: &Console) -> Result<(), F
         Some(comm) => {
             let executor = AnyExecutor::of_rank(job.threads.count(), comm.clone())?;
             match &parts {
-                Some(parts) => executor.with_parts(parts.of_ranks.clone()),
+                Some(parts) => executor.with_parts(parts.clone()),
                 None => executor,
             }
         }
         None => device::start(opened, &job.threads, console)?.with_host_memory(host_memory),
     };
-    let own = ranks.own(graph, parts.as_ref().map(|parts| &parts.of_ranks));
+    let own = ranks.own(graph, parts.as_ref());
     let settings = std::mem::take(&mut job.settings);
     let input = loaded.input();
     let Loaded { read, build, .. } = loaded;

@@ -377,9 +377,7 @@ impl Work<'_> {
 
     /// Returns the shape of the graph; ranks call it at the same time.
     fn shape(&self) -> Shape {
-        let own = self.graph.self_loops_of(self.own.clone());
-        let all = self.ranks.together(|comm| comm.all_reduce("self-loops", own, u64::wrapping_add));
-        Shape::with_loops(self.graph, all.unwrap_or(own))
+        self.ranks.shape(self.graph, self.own.clone())
     }
 
     /// Measures communities, together with the other ranks if there are some.

@@ -54,7 +54,7 @@ impl GraphBuilder {
     /// The lists and their weights are those of [`GraphBuilder::build`] with the rows of all processes, in any order.
     ///
     /// # Errors
-    /// Those of [`GraphBuilder::build`]; and if another process has such an error, or a combination fails.
+    /// The errors of [`GraphBuilder::build`]; and if another process has such an error, or a combination fails.
     pub fn build_part<R: Reduce>(
         &self,
         ids: VertexIds,

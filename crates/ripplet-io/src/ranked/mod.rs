@@ -94,7 +94,7 @@ pub fn has_shares(path: &Path, options: &ReadOptions) -> bool {
 /// `with_ids` is whether this rank's graph has the external ids; rank 0 may have them and others not.
 ///
 /// # Errors
-/// As [`read_edges`](crate::read_edges) and [`GraphBuilder::build`]. What is wrong with rows is an error of the rank whose
+/// The errors of [`read_edges`](crate::read_edges) and [`GraphBuilder::build`]. What is wrong with rows is an error of the rank whose
 /// share they are in, and the others return [`TablePartError::Elsewhere`]: of all such errors, that of the first rank is the
 /// first in the files. What is wrong with all of them is an error of all ranks.
 pub fn read_part(
@@ -239,7 +239,7 @@ impl Together<'_> {
     /// Refuses files of which another rank sees others.
     fn check_files(&mut self, listing: u64) -> Result<(), TablePartError> {
         let all = self.comm.all_gather("files", &[listing])?;
-        match all.iter().position(|other| other != all.of(0)) {
+        match all.other_than_first() {
             None => Ok(()),
             Some(rank) => Err(TablePartError::FilesDiffer { rank }),
         }

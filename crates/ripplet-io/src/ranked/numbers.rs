@@ -126,7 +126,7 @@ impl Numbers {
         let received = together.comm.all_to_all("numbers", &places)?;
         drop(places);
         let of_own = together.agree(collected(&received).map_err(refused))?;
-        check_count(&received, of_own.len(), count as usize)?;
+        check_count(&received, count as usize)?;
         Ok(Numbers { vertices: vertices as u32, of_own, numbered })
     }
 
@@ -154,14 +154,13 @@ impl Numbers {
                 let received = to_those(&wanted, &ids, together)?;
                 drop(ids);
                 if is_wanted {
-                    check_count(&received, received.all().count(), count)?;
+                    check_count(&received, count)?;
                 }
                 is_wanted.then(|| ids_of_sorted(collected(&received)?, sign)).transpose()
             }
             (Numbered::Names(names), _) => {
                 let (offsets, bytes) = names.parts();
-                let lengths = lengths_of(offsets, 0..names.len());
-                let lengths = together.agree(lengths.map_err(refused))?;
+                let lengths = together.agree(lengths_of(offsets).map_err(refused))?;
                 let lengths = to_those(&wanted, &lengths, together)?;
                 let bytes = to_those(&wanted, bytes, together)?;
                 match is_wanted.then(|| joined_names(&lengths, &bytes)).transpose() {
@@ -276,7 +275,7 @@ fn number_names(
     };
     let ends = splitters.iter().map(first);
     let bounds: Vec<usize> = [0].into_iter().chain(ends).chain([names.len()]).collect();
-    let lengths = together.agree(lengths_of(offsets, 0..names.len()).map_err(refused))?;
+    let lengths = together.agree(lengths_of(offsets).map_err(refused))?;
     let lengths = together.send("lengths of ids", &lengths, &bounds)?;
     let bounds: Vec<usize> = bounds.iter().map(|&at| offsets[at] as usize).collect();
     let bytes = together.send("ids", bytes, &bounds)?;
@@ -360,9 +359,8 @@ fn quantiles<T: Ord + Clone>(mut all: Vec<T>, parts: usize) -> Vec<T> {
     (1..parts).filter_map(|part| all.get(part * all.len() / parts).cloned()).collect()
 }
 
-/// Returns the lengths of some names.
-fn lengths_of(offsets: &[u64], names: std::ops::Range<usize>) -> Result<Vec<u32>, OutOfMemory> {
-    let offsets = &offsets[names.start..=names.end];
+/// Returns the lengths of names with these offsets.
+fn lengths_of(offsets: &[u64]) -> Result<Vec<u32>, OutOfMemory> {
     memory::collected(offsets.windows(2).map(|ends| (ends[1] - ends[0]) as u32))
 }
 
@@ -390,11 +388,8 @@ fn to_those<T: bytemuck::Pod>(
 }
 
 /// Refuses messages that together have another number of values than expected.
-fn check_count<T: bytemuck::Pod>(
-    received: &Received<T>,
-    found: usize,
-    expected: usize,
-) -> Result<(), CommError> {
+fn check_count<T: bytemuck::Pod>(received: &Received<T>, expected: usize) -> Result<(), CommError> {
+    let found = received.iter().map(<[T]>::len).sum::<usize>();
     let peer = received.iter().position(|values| !values.is_empty()).unwrap_or(0);
     match found == expected {
         true => Ok(()),

@@ -9,12 +9,12 @@
 //! Offsets of a rank begin at 0 in its own lists; the file's begin where the rank before ends.
 
 use super::part::lists_of;
-use super::{BIG_ENDIAN, Header, IDS, INCOMING, NAME_BYTES, OUT};
+use super::writer::Sums;
+use super::{BIG_ENDIAN, INCOMING, OUT, head, id_sections};
 use crate::WriteError;
 use crate::output::whole_file;
-use crate::sections::{BLOCK, aligned, gap, pair};
 use ripplet_graph::memory::{self, OutOfMemory};
-use ripplet_graph::{Direction, Graph, MAX_SHARD_ARCS, Neighbors, Shard, VertexId, VertexIds};
+use ripplet_graph::{Direction, Graph, MAX_SHARD_ARCS, Neighbors, Shard, VertexId};
 use ripplet_ranks::{Comm, CommError};
 use std::io::{self, ErrorKind, Write};
 use std::ops::Range;
@@ -220,43 +220,28 @@ impl Parts<'_> {
         if cfg!(target_endian = "big") {
             return Err(failed(io::Error::new(ErrorKind::Unsupported, BIG_ENDIAN)));
         }
-        let ids: Vec<(u32, &[u8])> = match self.graph.ids() {
-            VertexIds::Consecutive { .. } => vec![],
-            VertexIds::Unsigned(ids) => vec![(IDS, bytemuck::cast_slice(ids))],
-            VertexIds::Signed(ids) => vec![(IDS, bytemuck::cast_slice(ids))],
-            VertexIds::Names(names) => {
-                let (offsets, bytes) = names.parts();
-                vec![(IDS, bytemuck::cast_slice(offsets)), (NAME_BYTES, bytes)]
-            }
-        };
+        let ids = id_sections(self.graph.ids());
         let closing = |column| u64::from(column == Column::Offsets);
         let length = |list: &List, column: Column| {
             let of_rank = |rank| self.values_of(list, column, rank);
             4 * ((0..comm.size()).map(of_rank).sum::<u64>() + closing(column))
         };
-        let of_ids = ids.iter().map(|&(kind, bytes)| (kind, 0, bytes.len() as u64));
+        let of_ids = ids.iter().map(|&(kind, shard, bytes)| (kind, shard, bytes.len() as u64));
         let of_lists = self.columns();
         let of_lists =
             of_lists.map(|(list, column, kind)| (kind, list.number, length(list, column)));
-        let sections: Vec<(u32, u32, u64)> = of_ids.chain(of_lists).collect();
+        let sections: Vec<_> = of_ids.chain(of_lists).collect();
         let shards = self.plan.last().map_or(0, |list| list.number + 1);
-        let header = Header::of(self.graph, shards, sections.iter().map(|&(.., length)| length));
-        let mut head = header.to_bytes().to_vec();
-        let mut end = header.table_end();
-        for &(kind, shard, length) in &sections {
-            let begin = aligned(end);
-            head.extend_from_slice(bytemuck::bytes_of(&[pair(kind, shard), begin, length]));
-            end = begin + length;
-        }
-        let mut file = Summed { out, at: 0, sums: Vec::new(), open: crc32fast::Hasher::new() };
-        file.put(&head).map_err(failed)?;
-        for (_, bytes) in ids {
-            file.section(bytes).map_err(failed)?;
+        let (mut file, mut sums) = (out, Sums::default());
+        sums.put(&mut file, &head(self.graph, shards, &sections)).map_err(failed)?;
+        for (.., bytes) in ids {
+            sums.begin_section(&mut file).map_err(failed)?;
+            sums.put(&mut file, bytes).map_err(failed)?;
         }
         for (list, column, _) in self.columns() {
-            file.section(&[]).map_err(failed)?;
+            sums.begin_section(&mut file).map_err(failed)?;
             self.for_each_own(list, column, |values| {
-                file.put(bytemuck::cast_slice(values)).map_err(failed)
+                sums.put(&mut file, bytemuck::cast_slice(values)).map_err(failed)
             })?;
             for rank in 1..comm.size() {
                 let mut missing = self.values_of(list, column, rank);
@@ -266,7 +251,7 @@ impl Parts<'_> {
                     let values = received.of(rank);
                     let foreign = CommError::Foreign { peer: rank, bytes: size_of_val(values) };
                     missing = missing.checked_sub(values.len() as u64).ok_or(foreign)?;
-                    file.put(bytemuck::cast_slice(values)).map_err(failed)?;
+                    sums.put(&mut file, bytemuck::cast_slice(values)).map_err(failed)?;
                 }
                 if missing > 0 {
                     return Err(CommError::Foreign { peer: rank, bytes: 0 }.into());
@@ -274,10 +259,10 @@ impl Parts<'_> {
             }
             if column == Column::Offsets {
                 let all = list.arcs.iter().sum::<u64>() as u32;
-                file.put(&all.to_le_bytes()).map_err(failed)?;
+                sums.put(&mut file, &all.to_le_bytes()).map_err(failed)?;
             }
         }
-        file.finish().map_err(failed)
+        sums.finish(&mut file, &[]).map_err(failed)
     }
 }
 
@@ -311,53 +296,6 @@ impl Sending<'_> {
 
     fn finish(mut self) -> Result<(), CommError> {
         if self.held.is_empty() { Ok(()) } else { self.send() }
-    }
-}
-
-/// A file that is written in order, with the checksum of each MiB.
-struct Summed<'o> {
-    out: &'o mut (dyn Write + Send),
-    at: u64,
-    sums: Vec<u32>,
-    open: crc32fast::Hasher,
-}
-
-impl Summed<'_> {
-    /// Begins a section.
-    fn section(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.put(gap(self.at..aligned(self.at)))?;
-        self.put(bytes)
-    }
-
-    fn put(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.out.write_all(bytes)?;
-        let mut rest = bytes;
-        while !rest.is_empty() {
-            let room = BLOCK - (self.at % BLOCK as u64) as usize;
-            let (now, later) = rest.split_at(rest.len().min(room));
-            self.open.update(now);
-            self.at += now.len() as u64;
-            if now.len() == room {
-                self.close()?;
-            }
-            rest = later;
-        }
-        Ok(())
-    }
-
-    fn close(&mut self) -> io::Result<()> {
-        let sum = std::mem::take(&mut self.open).finalize();
-        memory::push(&mut self.sums, sum)
-            .map_err(|refused| io::Error::new(ErrorKind::OutOfMemory, refused))
-    }
-
-    fn finish(mut self) -> io::Result<()> {
-        if !self.at.is_multiple_of(BLOCK as u64) {
-            self.close()?;
-        }
-        let sums: &[u8] = bytemuck::cast_slice(&self.sums);
-        self.out.write_all(sums)?;
-        self.out.write_all(&crc32fast::hash(sums).to_le_bytes())
     }
 }
 
@@ -422,7 +360,7 @@ fn shards_of(
 mod tests {
     use super::*;
     use crate::rg::open;
-    use ripplet_graph::{EdgeTable, GraphBuilder};
+    use ripplet_graph::{EdgeTable, GraphBuilder, VertexIds};
     use ripplet_ranks::Threads;
     use std::time::Duration;
 

@@ -56,9 +56,9 @@ pub struct RgWriter {
     sums: Sums,
 }
 
-/// Checksums of a file whose first bytes are written last.
-#[derive(Debug)]
-struct Sums {
+/// Checksums of a file that is written in order, but for its first bytes, which may be written last.
+#[derive(Debug, Default)]
+pub(super) struct Sums {
     /// First blocks of the file, up to the end of the block in which the section table ends.
     begin: Vec<u8>,
     held: usize,
@@ -107,8 +107,7 @@ impl RgWriter {
         }
         let begin = memory::with_room(held).map_err(no_memory)?;
         let entries = memory::with_room(sections as usize).map_err(no_memory)?;
-        let open = crc32fast::Hasher::new();
-        let mut sums = Sums { begin, held, at: 0, sums: Vec::new(), open };
+        let mut sums = Sums { begin, held, ..Sums::default() };
         let zeros = memory::zeros::<u8>(head as usize).map_err(no_memory)?;
         sums.put(&mut file, &zeros)?;
         Ok(RgWriter { path: path.into(), shape, file, header, entries, written: 0, sums })
@@ -142,8 +141,8 @@ impl RgWriter {
             return Err(io::Error::new(ErrorKind::InvalidInput, sentence));
         }
         for (kind, values) in arrays(lists) {
-            let (at, bytes): (u64, &[u8]) = (aligned(self.sums.at), bytemuck::cast_slice(values));
-            self.sums.put(&mut self.file, gap(self.sums.at..at))?;
+            let bytes: &[u8] = bytemuck::cast_slice(values);
+            let at = self.sums.begin_section(&mut self.file)?;
             self.sums.put(&mut self.file, bytes)?;
             self.entries.push([pair(kind, number), at, bytes.len() as u64]);
         }
@@ -177,10 +176,7 @@ impl RgWriter {
         head.extend_from_slice(&self.header.to_bytes());
         head.extend_from_slice(table);
         debug_assert_eq!(head.len() as u64, HEADER_BYTES + self.entries.len() as u64 * ENTRY_BYTES);
-        let sums = self.sums.all(&head)?;
-        let sums: &[u8] = bytemuck::cast_slice(&sums);
-        self.file.write_all(sums)?;
-        self.file.write_all(&crc32fast::hash(sums).to_le_bytes())?;
+        self.sums.finish(&mut self.file, &head)?;
         self.file.rewind()?;
         self.file.write_all(&head)
     }
@@ -197,8 +193,15 @@ fn arrays(lists: Neighbors<'_>) -> impl Iterator<Item = (u32, &[u32])> {
 }
 
 impl Sums {
+    /// Writes zero bytes up to where a section may begin, and returns that place.
+    pub(super) fn begin_section(&mut self, out: &mut impl Write) -> io::Result<u64> {
+        let at = aligned(self.at);
+        self.put(out, gap(self.at..at))?;
+        Ok(at)
+    }
+
     /// Writes bytes, and updates the checksums.
-    fn put(&mut self, out: &mut AtomicFile, bytes: &[u8]) -> io::Result<()> {
+    pub(super) fn put(&mut self, out: &mut impl Write, bytes: &[u8]) -> io::Result<()> {
         out.write_all(bytes)?;
         let (held, mut rest) = bytes.split_at(bytes.len().min(self.held - self.begin.len()));
         self.begin.extend_from_slice(held);
@@ -217,7 +220,15 @@ impl Sums {
         Ok(())
     }
 
-    /// Returns all checksums, of a file that begins with `head`.
+    /// Writes all checksums, of a file whose bytes that were held begin with `head`.
+    pub(super) fn finish(&mut self, out: &mut impl Write, head: &[u8]) -> io::Result<()> {
+        let sums = self.all(head)?;
+        let sums: &[u8] = bytemuck::cast_slice(&sums);
+        out.write_all(sums)?;
+        out.write_all(&crc32fast::hash(sums).to_le_bytes())
+    }
+
+    /// Returns all checksums, of a file whose bytes that were held begin with `head`.
     fn all(&mut self, head: &[u8]) -> io::Result<Vec<u32>> {
         self.begin[..head.len()].copy_from_slice(head);
         let first = self.begin.chunks(BLOCK).map(crc32fast::hash);

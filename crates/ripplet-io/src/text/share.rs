@@ -27,7 +27,7 @@ const BLOCK: usize = 64 << 10;
 /// Returns the number of comments that are to be mentioned, too.
 ///
 /// # Errors
-/// Those of reading the head, or one of these lines; [`ReadErrorKind::NoEdges`] if the file has no row at all, not even a header.
+/// The errors of reading the head, or one of these lines; [`ReadErrorKind::NoEdges`] if the file has no row at all, not even a header.
 pub(crate) fn read_share(
     path: &Path,
     format: Format,

@@ -214,7 +214,7 @@ fn weighted() -> ReadOptions {
     ReadOptions { weighted: true, ..ReadOptions::default() }
 }
 
-/// Reads a table on ranks of which some must fail; returns the error of each, `None` of those that only heard of one.
+/// Reads a table on ranks of which some must fail; returns the error of each, `None` of those that have none of their own.
 fn errors(
     ranks: usize,
     folder: &TempDir,

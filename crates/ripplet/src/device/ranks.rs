@@ -79,7 +79,7 @@ impl OfRank {
         let identity = self.identity(graph, program, settings)?.to_string();
         let mut comm = self.comm.lock().unwrap_or_else(PoisonError::into_inner);
         let all = comm.all_gather("identity", identity.as_bytes())?;
-        match all.iter().position(|other| other != all.of(0)) {
+        match all.other_than_first() {
             None => Ok(()),
             Some(rank) => Err(RunError::RanksDiffer { rank }),
         }

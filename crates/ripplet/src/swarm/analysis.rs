@@ -310,7 +310,7 @@ impl Analysis {
     /// vertices `own`.
     ///
     /// # Errors
-    /// Those of that method before it begins.
+    /// If there are jumps, and the analysis is not PageRank; or if ranks do not share it.
     pub fn plan_on_ranks<'g>(
         self,
         graph: impl Into<GraphView<'g>>,
