@@ -215,7 +215,7 @@ fn check_dendrogram(name: &str, graph: &Graph, objective: Objective) {
 
 #[test]
 fn runs_allocate_what_they_planned() {
-    let edges = Planted::new(100_000, 300_000, 0.3).generate().unwrap().edges;
+    let edges = Planted::new(50_000, 150_000, 0.3).generate().unwrap().edges;
     let graph = GraphBuilder::new().build(edges).unwrap();
     for keep_disconnected in [false, true] {
         let stop = Stop::after(4);
@@ -244,7 +244,7 @@ fn runs_allocate_what_they_planned() {
         check_promises(&star(), &Lpa::default(), &settings(Schedule::phased()), 20);
         check(&graph, &Cdlp, &settings(Schedule::cdlp()), (0.0, 0.0));
     }
-    let edges = Planted::new(100_000, 300_000, 0.3).generate().unwrap().edges;
+    let edges = Planted::new(50_000, 150_000, 0.3).generate().unwrap().edges;
     let directed = GraphBuilder::new().direction(Direction::Directed).build(edges).unwrap();
     for graph in [&graph, &directed] {
         let options = RefineOptions::new(Objective::Modularity(Resolution::Auto));

@@ -90,7 +90,13 @@ fn results_over_all_pairs_are_those_of_the_plain_graph() {
     for (scale, edge_factor) in [(6, 4), (7, 9), (9, 100)] {
         for directed in [false, true] {
             let edges = edges(scale, edge_factor, directed, true);
-            for (shard_arcs, keep) in [(MAX_SHARD_ARCS, false), (5_000, true)] {
+            let layouts = [(MAX_SHARD_ARCS, false), (5_000, true)];
+            // Of the dense graph, whose lists are longest, each layout in one direction.
+            let layouts = match scale {
+                9 => &layouts[usize::from(directed)..][..1],
+                _ => &layouts[..],
+            };
+            for &(shard_arcs, keep) in layouts {
                 let graph = edges.graph_of(shard_arcs, keep);
                 for lengths in [Lengths::Hops, Lengths::Weights] {
                     let expected = all_pairs((&graph).into(), lengths);

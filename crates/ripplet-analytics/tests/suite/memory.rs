@@ -60,7 +60,7 @@ const SLACK: u64 = 64 << 10;
 fn graph(case: &str) -> Graph {
     let edges: EdgeTable = match case.ends_with("road") {
         true => Road { rows: 400, columns: 500, ..Road::new(0) }.generate().unwrap(),
-        false => Rmat { edge_factor: 8, ..Rmat::new(17) }.generate().unwrap(),
+        false => Rmat { edge_factor: 8, ..Rmat::new(16) }.generate().unwrap(),
     };
     let directed = case.starts_with("directed");
     let direction = if directed { Direction::Directed } else { Direction::Undirected };
@@ -96,9 +96,9 @@ fn measure_lcc(case: &str) {
 /// Measures distances between all vertices of a graph and of a batch of three such graphs.
 fn measure_lengths(case: &str, directed: bool) {
     let direction = if directed { Direction::Directed } else { Direction::Undirected };
-    let edges = Rmat { edge_factor: 4, ..Rmat::new(11) }.generate().unwrap();
+    let edges = Rmat { edge_factor: 4, ..Rmat::new(10) }.generate().unwrap();
     let weights: Vec<f64> = (0..edges.len()).map(|row| 1.0 + (row % 9) as f64).collect();
-    let members = Members::of_sizes([2048, 2048, 2048].into_iter()).unwrap();
+    let members = Members::of_sizes([1024, 1024, 1024].into_iter()).unwrap();
     let rows = BatchRows {
         graphs: [0, 1, 2].into_iter().flat_map(|graph| vec![graph; edges.len()]).collect(),
         sources: edges.sources().repeat(3),
@@ -206,7 +206,7 @@ fn measure_compressed() {
         ranks.run(&large, &mut ()).unwrap();
     });
     // More arcs than the engine for small graphs takes.
-    let (dense, plain) = graph(11, 96);
+    let (dense, plain) = graph(10, 96);
     let (harmonic, hops) = (Closeness::Harmonic, Lengths::Hops);
     let planned = closeness::plan(&dense, harmonic, hops, 1).algorithm_host();
     below("compressed closeness", plain, planned, &|| {
