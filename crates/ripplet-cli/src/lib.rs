@@ -255,7 +255,7 @@ fn dispatch(command: Command, console: &Console) -> Result<Ending, Failure> {
         Command::Convert(arguments) => return convert::run(&arguments, console),
         Command::Info(arguments) => return info::run(&arguments, console),
         Command::Graphalytics(arguments) => graphalytics::run(&arguments, console)?,
-        Command::Devices(arguments) => devices::run(&arguments)?,
+        Command::Devices(arguments) => devices::run(&arguments, console)?,
         Command::Bench(arguments) => bench::run(&arguments, console)?,
         Command::Completions(arguments) => completions::run(&arguments)?,
         Command::Man(arguments) => manual::run(&arguments, console)?,

@@ -11,6 +11,7 @@
 //! Each engine is generic over a [`Device`](ripplet_gpu::Device), and brings the source text of its
 //! kernels.
 
+mod built_in;
 pub mod compressed;
 mod executor;
 pub mod lcc;
@@ -19,4 +20,5 @@ pub mod lp;
 pub mod refine;
 pub mod swarm;
 
+pub use built_in::built_in;
 pub use lp::{DeviceExecutor, DevicesExecutor};

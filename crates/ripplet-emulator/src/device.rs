@@ -33,6 +33,8 @@ pub struct EmulatedDevice {
     has_communicator: bool,
     /// Number of launches that succeed before one fails.
     failing_after: Option<u64>,
+    /// Whether there is no compiler: sources are refused and kept.
+    has_no_compiler: bool,
     state: Arc<Mutex<State>>,
 }
 
@@ -42,6 +44,8 @@ struct State {
     reserved: BTreeMap<usize, usize>,
     reserved_bytes: u64,
     launches: u64,
+    /// Sources that were refused, as there is no compiler.
+    refused: Vec<Source>,
     /// The first error. As on a GPU, nothing runs after it.
     failed: Option<DeviceError>,
 }
@@ -71,6 +75,7 @@ impl EmulatedDevice {
             has_peer_access: true,
             has_communicator: false,
             failing_after: None,
+            has_no_compiler: false,
             state: Arc::default(),
         }
     }
@@ -110,6 +115,19 @@ impl EmulatedDevice {
     pub fn lost_after(mut self, launches: u64) -> EmulatedDevice {
         self.failing_after = Some(launches);
         self
+    }
+
+    /// Takes the compiler away: every source is refused.
+    #[must_use]
+    pub fn without_compiler(mut self) -> EmulatedDevice {
+        self.has_no_compiler = true;
+        self
+    }
+
+    /// Returns the sources that a device without a compiler has refused, in order.
+    #[must_use]
+    pub fn refused(&self) -> Vec<Source> {
+        lock(&self.state).refused.clone()
     }
 
     fn refuse(&self, launch: &Launch) -> Option<String> {
@@ -227,6 +245,10 @@ impl Device for EmulatedDevice {
     }
 
     fn load(&self, source: &Source) -> Result<EmulatedModule, DeviceError> {
+        if self.has_no_compiler {
+            lock(&self.state).refused.push(source.clone());
+            return Err(DeviceError::NoCompiler("it was taken away".to_owned()));
+        }
         EmulatedModule::load(source)
     }
 

@@ -7,6 +7,7 @@
 //! | [`CudaDevice`] | an NVIDIA GPU, through the driver and NVRTC that are found at run time |
 //! | [`devices`], [`driver_version`] | discovery of the machine's GPUs |
 //! | [`nvrtc`], [`cache`] | compiler of kernels, and the cache of compiled kernels on disk |
+//! | [`compile_ahead`], [`built_in_kernels`] | kernels that are compiled before there is a run |
 //! | [`text`], [`PLATFORM`] | source text of kernels |
 //! | [`Arena`] | plan of one block of device memory |
 //! | [`transport`] | transfers between devices that share a run, and their barrier |
@@ -24,8 +25,8 @@ pub mod transport;
 
 pub use arena::Arena;
 pub use cuda::{
-    CudaDevice, Event, Gpu, Mapped, Memory, Module, Nccl, Version, cache, devices, driver_version,
-    nvrtc,
+    CudaDevice, Event, Gpu, Mapped, Memory, Module, Nccl, Version, built_in_kernels, cache,
+    compile_ahead, devices, driver_version, nvrtc,
 };
 pub use device::{Address, Device, Launch, Peer, Properties, Source, Stream, Transfer};
 pub use error::DeviceError;

@@ -12,7 +12,7 @@ fn devices_are_told() {
 #[cfg(target_os = "linux")]
 mod drivers {
     use super::*;
-    use crate::driver::{FAKE, driver, no_driver, run};
+    use crate::driver::{FAKE, FAKE_NVRTC, compiler, driver, no_compiler, no_driver, run};
 
     /// Output of `ripplet devices` with the sandbox's driver.
     fn devices(sandbox: &Sandbox, environment: &[(&str, &str)]) -> String {
@@ -82,5 +82,77 @@ mod drivers {
         assert!(text.contains("sm_61, 1.0 GiB of memory; cannot be used: the GPU Fake"), "{text}");
         let text = devices(&sandbox, &[("FAKE_OPEN", "46")]);
         assert!(text.contains("cannot be used: the GPU failed at opening it: error 46"), "{text}");
+    }
+
+    /// Number of sources of usual runs, `ripplet_cuda::built_in`.
+    const SOURCES: usize = 38;
+
+    /// A sandbox with a driver, and a compiler for sm_90 alone.
+    fn with_compiler() -> Sandbox {
+        let sandbox = Sandbox::new();
+        driver(&sandbox, FAKE);
+        compiler(&sandbox, FAKE_NVRTC);
+        sandbox
+    }
+
+    #[test]
+    fn kernels_are_compiled_before_there_is_a_run() {
+        let sandbox = with_compiler();
+        let folder = sandbox.path("cache");
+        for (of_gpu, new) in [(true, SOURCES), (false, 0), (true, 0)] {
+            let named = if of_gpu { "" } else { " --architectures 90,sm_90" };
+            let said = run(&sandbox, &format!("devices --compile-kernels{named}"), &[]);
+            let expected = format!(
+                "{SOURCES} files of kernels for sm_90, {new} of them new; see {}\n",
+                folder.display()
+            );
+            assert_eq!((said.code, &*said.error, &*said.out), (Some(0), &*expected, ""));
+            assert_eq!(std::fs::read_dir(&folder).expect("a folder").count(), SOURCES);
+        }
+        // A run finds them without a compiler, and fails later, at the driver that runs nothing.
+        no_compiler(&sandbox);
+        sandbox.write("graph.txt", b"1 2\n2 3\n");
+        for (run_of, is_ahead) in [
+            ("communities graph.txt -o - --device cuda", true),
+            ("communities graph.txt -o - --device cuda --program slpa", false),
+        ] {
+            let said = run(&sandbox, run_of, &[]);
+            assert_eq!(said.code, Some(1), "{said:?}");
+            assert_eq!(said.error.contains("no compiler for GPU kernels"), !is_ahead, "{said:?}");
+        }
+        // Without a driver either, if the architecture is named.
+        no_driver(&sandbox, b"this is no library");
+        compiler(&sandbox, FAKE_NVRTC);
+        let said = run(&sandbox, "devices --compile-kernels --architectures 90 --quiet", &[]);
+        assert_eq!((said.code, &*said.error, &*said.out), (Some(0), "", ""));
+    }
+
+    #[test]
+    fn kernels_that_cannot_be_compiled_are_said() {
+        let sandbox = with_compiler();
+        let all = "devices --compile-kernels";
+        let fails = |arguments: &str, environment: &[(&str, &str)], code, parts: &[&str]| {
+            let said = run(&sandbox, arguments, environment);
+            said.must_fail(&format!("{arguments} {environment:?}"), code, parts);
+        };
+        let other = "devices --compile-kernels --architectures 90,80";
+        fails(other, &[], 1, &["NVRTC 13.0 does not compile for sm_80, but for sm_90"]);
+        assert!(!sandbox.path("cache").exists(), "nothing is compiled for one that is known");
+        fails(all, &[("FAKE_LOG", "line 1: no")], 1, &["do not compile", "line 1: no"]);
+        fails(all, &[("FAKE_NVRTC", "11")], 1, &["NVRTC here is 11.0"]);
+        fails(all, &[("FAKE_COUNT", "0")], 1, &["finds no GPU to compile kernels for"]);
+        sandbox.write("file", b"");
+        let file = sandbox.path("file");
+        let at_file = [("RIPPLET_CACHE", file.to_str().expect("text"))];
+        fails(all, &at_file, 1, &["writing compiled kernels into", "file"]);
+        for wrong in ["x", "9", "sm_", "90,,80", "-1", "99999999999"] {
+            let arguments = format!("devices --compile-kernels --architectures={wrong}");
+            fails(&arguments, &[], 2, &["expected an architecture such as 90 or sm_90"]);
+        }
+        fails("devices --architectures 90", &[], 2, &["--compile-kernels"]);
+        no_compiler(&sandbox);
+        fails(all, &[], 1, &["no compiler for GPU kernels", "docs/gpu.md"]);
+        no_driver(&sandbox, b"this is no library");
+        fails(all, &[], 1, &["no NVIDIA driver"]);
     }
 }

@@ -34,4 +34,5 @@ mod tuning;
 pub use device::DeviceLcc;
 pub use profile::Profile;
 pub use source::source;
+pub(crate) use source::usual_sources;
 pub use tuning::Tuning;

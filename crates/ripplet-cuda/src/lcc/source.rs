@@ -1,6 +1,6 @@
 //! Source text of the kernels: the run's configuration and the kernels.
 
-use super::layout::{self, Kind};
+use super::layout::{self, Kind, Rule};
 use super::tuning::Tuning;
 use crate::lp::Kernels;
 use ripplet_analytics::lcc::Lcc;
@@ -34,6 +34,16 @@ const KERNELS: (&str, &str) = ("kernels.cuh", include_str!("../../kernels/lcc/ke
 /// Returns the source of the kernels for such a graph.
 pub fn source(graph: &Graph, lcc: Lcc, kernels: Kernels) -> Source {
     of_kind(Kind::new(graph, &lcc, Tuning::default()), kernels)
+}
+
+/// Returns the sources of the kernels of runs on graphs in one shard, of fewer than 2^32 edges, without triangles beside
+/// the coefficients.
+pub(crate) fn usual_sources() -> impl Iterator<Item = Source> {
+    let rules = [(false, Rule::Plain), (true, Rule::Arcs), (true, Rule::Cycles)];
+    rules.into_iter().map(|(directed, rule)| {
+        let kind = Kind { directed, sharded: false, wide: false, rule, apart: false };
+        of_kind(kind, Kernels::Work)
+    })
 }
 
 /// Returns the source of the kernels for a kind of run.

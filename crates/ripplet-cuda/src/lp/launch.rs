@@ -4,7 +4,7 @@
 
 use super::arguments::{FoundArgument, RankStepArgument, RunArgument, StepArgument};
 use super::layout::Layout;
-use super::source::{Resident, low_shared};
+use super::source::{GraphKind, Resident, low_shared};
 use super::state::{Fill, LISTED};
 use super::task::Task;
 use super::tuning::{BLOCK, SCAN_BLOCK, SHARED, SLICE_SHARED};
@@ -138,7 +138,8 @@ impl<'a, D: Device> Launches<'a, D> {
         // Under `async`, hubs and their neighbours would update at the same time, and swap labels.
         let in_place = schedule.is_in_place();
         let is_ranked = layout.share.is_ranked();
-        let by_thread = block_launch("ripplet_choose_by_thread", low_shared(task.graph, resident));
+        let low_shared = low_shared(GraphKind::of(task.graph), resident);
+        let by_thread = block_launch("ripplet_choose_by_thread", low_shared);
         let is_compressed = matches!(task.graph, GraphView::Compressed(_));
         let sum_shared = if is_compressed { SHARED } else { SUM_SHARED };
         let exchange = || {

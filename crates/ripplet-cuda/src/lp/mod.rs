@@ -50,5 +50,5 @@ pub use devices::DevicesExecutor;
 pub(crate) use errors::failed;
 pub use executor::DeviceExecutor;
 pub use ranks::MOST_RANKS;
-pub use source::{Compiled, Kernels, Resident, source};
+pub use source::{Compiled, GraphKind, Kernels, Resident, source, source_for};
 pub use tuning::{Counting, Tuning};

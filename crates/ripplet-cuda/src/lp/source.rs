@@ -27,10 +27,11 @@ const CODED: (&str, &str) = ("compressed.cuh", include_str!("../../kernels/lp/co
 const ACCESS: (&str, &str) = ("access.cuh", include_str!("../../kernels/lp/access.cuh"));
 
 /// Files after the hooks.
-const BEHIND: [(&str, &str); 20] = [
+const BEHIND: [(&str, &str); 21] = [
     ("team.cuh", include_str!("../../kernels/lp/team.cuh")),
     ("best.cuh", include_str!("../../kernels/lp/best.cuh")),
     ("update.cuh", include_str!("../../kernels/lp/update.cuh")),
+    ("carry.cuh", include_str!("../../kernels/lp/carry.cuh")),
     ("table.cuh", include_str!("../../kernels/lp/table.cuh")),
     ("by_warp.cuh", include_str!("../../kernels/lp/by_warp.cuh")),
     ("by_block.cuh", include_str!("../../kernels/lp/by_block.cuh")),
@@ -85,12 +86,51 @@ pub struct Compiled {
     pub has_large: bool,
 }
 
+/// The properties of a graph that its kernels are compiled for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct GraphKind {
+    /// Whether arcs have a direction.
+    pub is_directed: bool,
+    /// Whether arcs have weights.
+    pub is_weighted: bool,
+    /// Whether the lists are in several shards.
+    pub is_sharded: bool,
+    /// Whether the lists are compressed.
+    pub is_compressed: bool,
+}
+
+impl GraphKind {
+    /// Returns the kind of a graph.
+    #[must_use]
+    pub fn of(graph: GraphView<'_>) -> GraphKind {
+        GraphKind {
+            is_directed: graph.direction() == Direction::Directed,
+            is_weighted: graph.is_weighted(),
+            is_sharded: graph.shards() > 1,
+            is_compressed: matches!(graph, GraphView::Compressed(_)),
+        }
+    }
+}
+
 /// Returns the source of the kernels that run a program on such a graph with these settings.
 ///
 /// # Errors
 /// [`RunError::NoDeviceSource`] if the program's hooks have no device source.
 pub fn source(
     graph: GraphView<'_>,
+    program: &ProgramInfo,
+    settings: &Settings,
+    compiled: Compiled,
+) -> Result<Source, RunError> {
+    source_for(GraphKind::of(graph), program, settings, compiled)
+}
+
+/// Returns the source of the kernels that run a program on a graph of this kind with these settings.
+///
+/// # Errors
+/// As for [`source`].
+pub fn source_for(
+    graph: GraphKind,
     program: &ProgramInfo,
     settings: &Settings,
     compiled: Compiled,
@@ -105,7 +145,7 @@ pub fn source(
     if is_ranked {
         checks += &ranks::checks();
     }
-    let arcs = if is_compressed(graph) { CODED } else { PLAIN };
+    let arcs = if graph.is_compressed { CODED } else { PLAIN };
     let (general, state) = BEFORE.split_at(BEFORE.len() - 1);
     let parts = general
         .iter()
@@ -120,21 +160,17 @@ pub fn source(
 }
 
 /// Returns the bytes of shared memory of a block of the kernel `ripplet_choose_by_thread`.
-pub(super) fn low_shared(graph: GraphView<'_>, resident: Resident) -> u32 {
-    match (resident, graph) {
+pub(super) fn low_shared(graph: GraphKind, resident: Resident) -> u32 {
+    match (resident, graph.is_compressed) {
         (Resident::Partly, _) => tuning::LOW_SHARED_STREAMED,
-        (Resident::Whole, GraphView::Compressed(_)) => tuning::LOW_SHARED_COMPRESSED,
-        (Resident::Whole, GraphView::Plain(_)) => tuning::LOW_SHARED,
+        (Resident::Whole, true) => tuning::LOW_SHARED_COMPRESSED,
+        (Resident::Whole, false) => tuning::LOW_SHARED,
     }
-}
-
-fn is_compressed(graph: GraphView<'_>) -> bool {
-    matches!(graph, GraphView::Compressed(_))
 }
 
 /// Returns the configuration constants that `state.cuh` describes.
 fn configuration(
-    graph: GraphView<'_>,
+    graph: GraphKind,
     program: &ProgramInfo,
     settings: &Settings,
     Compiled { kernels, resident, has_large }: Compiled,
@@ -172,10 +208,10 @@ fn configuration(
         u32::from(kernels == Kernels::Measured),
         u32::from(is_streamed),
         u32::from(has_large),
-        graph.direction() == Direction::Directed,
-        graph.is_weighted(),
-        graph.shards() > 1,
-        is_compressed(graph),
+        graph.is_directed,
+        graph.is_weighted,
+        graph.is_sharded,
+        graph.is_compressed,
         kernels == Kernels::Ranked,
         columns.len(),
         program.falls_with_total && total != 0,

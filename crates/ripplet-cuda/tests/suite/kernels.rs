@@ -153,3 +153,46 @@ fn every_kernel_compiles_for_every_architecture() {
         }
     });
 }
+
+/// Folder of the oldest NVRTC that the kernels are written for; its rules of names are stricter.
+const OLDEST: &str = "RIPPLET_OLDEST_NVRTC";
+/// Set in the process that has it.
+const HAS_OLDEST: &str = "RIPPLET_TEST_HAS_OLDEST_NVRTC";
+
+/// The kernels that together contain nearly all lines.
+fn few_texts() -> Vec<Source> {
+    let mut lp = texts();
+    let all = [lp.remove(0), lp.pop().expect("several")].into_iter();
+    let refinement = texts_of_refinement().into_iter().take(2);
+    all.chain(texts_of_lcc().into_iter().take(1))
+        .chain(texts_of_swarms().pop())
+        .chain(refinement)
+        .collect()
+}
+
+/// They compile with the oldest NVRTC, to PTX, as it does not know the architecture.
+#[test]
+fn kernels_compile_with_the_oldest_compiler() {
+    if std::env::var_os(HAS_OLDEST).is_some() {
+        assert_eq!(nvrtc::available(), Ok(Version { major: 12, minor: 0 }));
+        for text in few_texts() {
+            let code = nvrtc::compile(&text, (12, 0)).unwrap_or_else(|error| panic!("{error}"));
+            assert!(code.starts_with(b"//\n"), "{}", text.name);
+        }
+        return;
+    }
+    let Some(folder) = std::env::var_os(OLDEST) else {
+        let is_required = std::env::var_os("RIPPLET_REQUIRE_NVRTC").is_some();
+        assert!(!is_required, "{OLDEST} is not set");
+        return println!("skipped: {OLDEST} is not set");
+    };
+    let this = std::env::current_exe().expect("this program");
+    let output = std::process::Command::new(this)
+        .args(["--exact", "kernels::kernels_compile_with_the_oldest_compiler"])
+        .env("LD_LIBRARY_PATH", folder)
+        .env(HAS_OLDEST, "")
+        .output()
+        .expect("it runs");
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && said.contains("1 passed"), "{said}");
+}

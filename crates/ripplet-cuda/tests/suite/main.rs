@@ -1,5 +1,6 @@
 //! Tests of the GPU engine: on the emulator and, if `RIPPLET_GPU` is set, on the first GPU.
 
+mod built_in;
 #[path = "../../../ripplet-conformance/suites/checkpoints.rs"]
 mod checkpoints;
 mod compressed;

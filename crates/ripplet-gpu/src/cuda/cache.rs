@@ -12,14 +12,17 @@
 //! key                   u128
 //! length of the code    u64
 //! checksum              u32, CRC-32 of all the rest
-//! the code
+//! the code              deflated, to a quarter of its length
 //! ```
 
 use super::version::Version;
+use flate2::Compression;
+use flate2::read::DeflateDecoder;
+use flate2::write::DeflateEncoder;
 use std::collections::HashMap;
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
@@ -27,11 +30,11 @@ use std::time::{Duration, SystemTime};
 use twox_hash::XxHash3_128;
 
 const MAGIC: &[u8; 16] = b"ripplet kernels\n";
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 const HEAD: usize = 16 + 4 + 8 + 16 + 8 + 4;
 
-/// The most files in a folder: at some 100 KB each, a few dozen megabytes.
-const MAX_FILES: usize = 256;
+/// The most files in a folder: at some 80 KB each, 80 megabytes. Kernels of usual runs are some 40 for an architecture.
+const MAX_FILES: usize = 1024;
 
 /// Age from which a temporary file is stale: the process that wrote it has ended.
 const STALE_AFTER: Duration = Duration::from_secs(24 * 60 * 60);
@@ -124,9 +127,8 @@ impl Cache {
                 read(&self.path(key, version)).filter(|compiled| compiled.nvrtc == version)
             }
             None => {
-                let start = format!("{:032x}-", key.0);
                 let named = |path: &Path| {
-                    path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&start))
+                    path.file_name().is_some_and(|name| is_of(&name.to_string_lossy(), key))
                 };
                 let of_key = self.files().into_iter().filter(|(path, _)| named(path));
                 of_key.filter_map(|(path, _)| read(&path)).max_by_key(|compiled| compiled.nvrtc)
@@ -201,37 +203,50 @@ impl Cache {
 }
 
 fn write(path: &Path, key: Key, compiled: &Compiled) -> io::Result<()> {
+    let Compiled { nvrtc, code } = compiled;
+    let mut deflated = DeflateEncoder::new(Vec::new(), Compression::default());
+    deflated.write_all(code)?;
+    let deflated = deflated.finish()?;
     let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;
-    file.write_all(&head(key, compiled))?;
-    file.write_all(&compiled.code)?;
+    file.write_all(&head(key, *nvrtc, code.len() as u64, &deflated))?;
+    file.write_all(&deflated)?;
     file.sync_all()
 }
 
-fn head(key: Key, compiled: &Compiled) -> Vec<u8> {
-    let Compiled { nvrtc, code } = compiled;
+fn head(key: Key, nvrtc: Version, length: u64, deflated: &[u8]) -> Vec<u8> {
     let mut head = MAGIC.to_vec();
     for number in [FORMAT, nvrtc.major, nvrtc.minor] {
         head.extend(number.to_le_bytes());
     }
     head.extend(key.0.to_le_bytes());
-    head.extend((code.len() as u64).to_le_bytes());
+    head.extend(length.to_le_bytes());
     let mut checksum = crc32fast::Hasher::new();
     checksum.update(&head);
-    checksum.update(code);
+    checksum.update(deflated);
     head.extend(checksum.finalize().to_le_bytes());
     head
 }
 
+/// Whether a file of this name has code of a key.
+pub(super) fn is_of(name: &str, key: Key) -> bool {
+    name.strip_prefix(&format!("{:032x}", key.0)).is_some_and(|rest| rest.starts_with('-'))
+}
+
 /// Returns the code of a file of this key; `None` if any part of the file is not as it was written.
-fn parse(file: &[u8], key: Key) -> Option<Compiled> {
-    let (found, code) = file.split_at_checked(HEAD)?;
+pub(super) fn parse(file: &[u8], key: Key) -> Option<Compiled> {
+    let (found, deflated) = file.split_at_checked(HEAD)?;
     let number = |at: usize| {
         let bytes = found.get(at..at + 4)?.try_into().ok()?;
         Some(u32::from_le_bytes(bytes))
     };
     let nvrtc = Version { major: number(20)?, minor: number(24)? };
-    let compiled = Compiled { nvrtc, code: code.to_vec() };
-    (found == head(key, &compiled)).then_some(compiled)
+    let length = u64::from(number(44)?) | u64::from(number(48)?) << 32;
+    if found != head(key, nvrtc, length, deflated) {
+        return None;
+    }
+    let mut code = Vec::new();
+    DeflateDecoder::new(deflated).take(length).read_to_end(&mut code).ok()?;
+    (code.len() as u64 == length).then_some(Compiled { nvrtc, code })
 }
 
 #[cfg(test)]

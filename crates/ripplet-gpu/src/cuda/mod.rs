@@ -4,6 +4,7 @@
 //! [`DeviceError`](crate::DeviceError). A kernel is compiled when it is first loaded, and then
 //! cached on disk ([`cache`]): a machine with a full cache needs no NVRTC.
 
+mod ahead;
 pub mod cache;
 mod context;
 mod device;
@@ -19,6 +20,7 @@ mod registered;
 mod staging;
 mod version;
 
+pub use ahead::{built_in_kernels, compile_ahead};
 pub use device::{CudaDevice, Event, Mapped, Memory};
 pub use discovery::{Gpu, devices, driver_version};
 pub use modules::Module;

@@ -1,5 +1,6 @@
 //! Modules of kernels: compiled or found in the cache on disk, loaded, and launched.
 
+use super::ahead;
 use super::cache::{self, Cache, Compiled, Key};
 use super::context::{Context, Loaded};
 use super::driver::{NOT_FOUND, SUCCESS};
@@ -94,10 +95,13 @@ impl Modules {
         }
     }
 
-    /// Returns compiled kernels: from the cache, or compiled now and stored there.
+    /// Returns compiled kernels: those of the build, from the cache, or compiled now and stored there.
     fn compiled(&self, source: &Source, key: Key) -> Result<Compiled, DeviceError> {
-        let nvrtc = nvrtc::available();
         let runs = |compiled: &Compiled| compiled.runs_on(self.driver_version);
+        if let Some(compiled) = ahead::built_in(key, runs) {
+            return Ok(compiled);
+        }
+        let nvrtc = nvrtc::available();
         let kept = |cache: &Cache| cache.find(key, nvrtc.as_ref().ok().copied(), runs);
         if let Some(compiled) = self.cache.as_ref().and_then(kept) {
             return Ok(compiled);

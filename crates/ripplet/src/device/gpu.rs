@@ -4,6 +4,7 @@ use super::choice::listed;
 use super::gpu_types::{
     Exchanged, GpuCounting, GpuInfo, GpuList, LccError, Unopened, WorkerSeconds,
 };
+use super::kernels::CompiledKernels;
 use crate::swarm::{Answer, DeviceWorker, SwarmError, Worker};
 use ripplet_analytics::PathAnalysis;
 use ripplet_analytics::lcc::{Lcc, Outcome as Coefficients};
@@ -12,6 +13,7 @@ use ripplet_cuda::lp::{Counting, Tuning};
 use ripplet_cuda::refine::DeviceRefinement;
 use ripplet_cuda::swarm::SwarmSeconds;
 use ripplet_cuda::{DeviceExecutor, DevicesExecutor};
+use ripplet_gpu::cache::Cache;
 use ripplet_gpu::{CudaDevice, Device as _, DeviceError, Gpu};
 use ripplet_graph::batch::BatchSlice;
 use ripplet_graph::{Graph, GraphView, Observer};
@@ -109,12 +111,45 @@ pub(super) fn list() -> Result<GpuList, String> {
         free_memory: gpu.free_memory.map_err(|error| error.to_string()),
     };
     Ok(GpuList {
+        built_in_kernels: ripplet_gpu::built_in_kernels(),
         gpus: gpus.into_iter().map(info).collect(),
         driver: ripplet_gpu::driver_version().ok().map(|version| version.to_string()),
         nvrtc: match ripplet_gpu::nvrtc::available() {
             Ok(version) => Ok(version.to_string()),
             Err(error) => Err(error.to_string()),
         },
+    })
+}
+
+/// Compiles the kernels of usual runs for these architectures, or for those of the GPUs here.
+pub(super) fn compile_kernels(
+    architectures: &[(u32, u32)],
+    observer: &dyn Observer,
+) -> Result<CompiledKernels, String> {
+    let mut architectures = architectures.to_vec();
+    if architectures.is_empty() {
+        let found = list()?.gpus;
+        architectures.extend(found.iter().map(|gpu| gpu.architecture));
+    }
+    architectures.sort_unstable();
+    architectures.dedup();
+    if architectures.is_empty() {
+        return Err("the NVIDIA driver finds no GPU to compile kernels for".to_owned());
+    }
+    let Some(cache) = Cache::of_environment() else {
+        return Err("there is no folder for compiled kernels: set RIPPLET_CACHE".to_owned());
+    };
+    let sources = ripplet_cuda::built_in().map_err(|error| error.to_string())?;
+    let progress = |done| {
+        observer.on_progress(done);
+        !observer.is_cancelled()
+    };
+    let compiled = ripplet_gpu::compile_ahead(&cache, &sources, &architectures, &progress);
+    Ok(CompiledKernels {
+        folder: cache.folder().to_owned(),
+        compiled: compiled.map_err(|error| error.to_string())?,
+        files: sources.len() * architectures.len(),
+        architectures,
     })
 }
 

@@ -1,6 +1,7 @@
 //! The refusal of GPUs by a build without the feature `cuda`.
 
 use super::gpu_types::{Exchanged, GpuCounting, GpuList, LccError, Unopened, WorkerSeconds};
+use super::kernels::CompiledKernels;
 use crate::swarm::{Answer, SwarmError, Worker};
 use ripplet_analytics::PathAnalysis;
 use ripplet_analytics::lcc::{Lcc, Outcome as Coefficients};
@@ -23,6 +24,14 @@ const ABSENT: NotBuiltIn = NotBuiltIn::new("computation on NVIDIA GPUs", "cuda")
 
 /// Returns why there is no GPU.
 pub(super) fn list() -> Result<GpuList, String> {
+    Err(ABSENT.to_string())
+}
+
+/// Refuses to compile kernels.
+pub(super) fn compile_kernels(
+    _: &[(u32, u32)],
+    _: &dyn Observer,
+) -> Result<CompiledKernels, String> {
     Err(ABSENT.to_string())
 }
 

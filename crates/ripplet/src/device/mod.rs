@@ -43,6 +43,7 @@ mod gpu;
 #[path = "gpu_absent.rs"]
 mod gpu;
 mod gpu_types;
+mod kernels;
 mod lcc;
 mod list;
 mod open;
@@ -55,6 +56,7 @@ pub use choice::{BadDevice, Device};
 pub use executor::AnyExecutor;
 pub use fallback::{DeviceFailure, Fallback};
 pub use gpu_types::{Exchanged, GpuCounting, GpuInfo, GpuList, LccError, WorkerSeconds};
+pub use kernels::{CompiledKernels, compile_kernels};
 pub use list::gpus;
 pub use open::{OpenError, Opened};
 pub use workers::{GpuWorker, OpenWorkersError, Workers};
