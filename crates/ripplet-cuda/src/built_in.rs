@@ -1,4 +1,4 @@
-//! Kernels of usual runs, for whoever compiles them before there is a run.
+//! Kernels of usual runs, to be compiled before there is a run.
 
 use crate::lp::{Compiled, GraphKind, Kernels, Resident, source_for};
 use crate::{lcc, refine, swarm};

@@ -2,9 +2,8 @@
 
 use super::choice::listed;
 use super::gpu_types::{
-    Exchanged, GpuCounting, GpuInfo, GpuList, LccError, Unopened, WorkerSeconds,
+    CompiledKernels, Exchanged, GpuCounting, GpuInfo, GpuList, LccError, Unopened, WorkerSeconds,
 };
-use super::kernels::CompiledKernels;
 use crate::swarm::{Answer, DeviceWorker, SwarmError, Worker};
 use ripplet_analytics::PathAnalysis;
 use ripplet_analytics::lcc::{Lcc, Outcome as Coefficients};

@@ -1,7 +1,8 @@
 //! The refusal of GPUs by a build without the feature `cuda`.
 
-use super::gpu_types::{Exchanged, GpuCounting, GpuList, LccError, Unopened, WorkerSeconds};
-use super::kernels::CompiledKernels;
+use super::gpu_types::{
+    CompiledKernels, Exchanged, GpuCounting, GpuList, LccError, Unopened, WorkerSeconds,
+};
 use crate::swarm::{Answer, SwarmError, Worker};
 use ripplet_analytics::PathAnalysis;
 use ripplet_analytics::lcc::{Lcc, Outcome as Coefficients};

@@ -1,5 +1,6 @@
 //! Arguments and results of the GPU part, which a build without the feature `cuda` has, too.
 
+use std::path::PathBuf;
 use thiserror::Error;
 
 /// The traffic among several GPUs in a run.
@@ -54,6 +55,19 @@ pub struct GpuInfo {
     pub memory: u64,
     /// Bytes of free memory, or the reason why the GPU cannot be used.
     pub free_memory: Result<u64, String>,
+}
+
+/// Result of [`compile_kernels`](super::compile_kernels).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CompiledKernels {
+    /// The folder that has the compiled kernels.
+    pub folder: PathBuf,
+    /// The architectures, (9, 0) being sm_90.
+    pub architectures: Vec<(u32, u32)>,
+    /// The number of files of kernels for all architectures.
+    pub files: usize,
+    /// How many of them were compiled now; the folder had the others.
+    pub compiled: usize,
 }
 
 /// How a GPU counts votes in low- and middle-degree vertices; labels do not depend on it.

@@ -1,20 +1,7 @@
 //! Kernels compiled before there is a run.
 
+use super::gpu_types::CompiledKernels;
 use ripplet_graph::Observer;
-use std::path::PathBuf;
-
-/// Result of [`compile_kernels`].
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CompiledKernels {
-    /// The folder that has the compiled kernels.
-    pub folder: PathBuf,
-    /// The architectures, (9, 0) being sm_90.
-    pub architectures: Vec<(u32, u32)>,
-    /// The number of files of kernels for all architectures.
-    pub files: usize,
-    /// How many of them were compiled now; the folder had the others.
-    pub compiled: usize,
-}
 
 /// Compiles the kernels of usual runs (`ripplet_cuda::built_in` lists them) into the folder from which runs take
 /// compiled kernels: `RIPPLET_CACHE`, or the user's. Without it, the first run of each kind takes some seconds longer.

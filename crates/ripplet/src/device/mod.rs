@@ -55,8 +55,10 @@ mod workers;
 pub use choice::{BadDevice, Device};
 pub use executor::AnyExecutor;
 pub use fallback::{DeviceFailure, Fallback};
-pub use gpu_types::{Exchanged, GpuCounting, GpuInfo, GpuList, LccError, WorkerSeconds};
-pub use kernels::{CompiledKernels, compile_kernels};
+pub use gpu_types::{
+    CompiledKernels, Exchanged, GpuCounting, GpuInfo, GpuList, LccError, WorkerSeconds,
+};
+pub use kernels::compile_kernels;
 pub use list::gpus;
 pub use open::{OpenError, Opened};
 pub use workers::{GpuWorker, OpenWorkersError, Workers};
