@@ -1,6 +1,6 @@
 //! The weekly soak run: what takes too long, or needs other tools, for every change.
 
-use crate::{USAGE, features, fuzz, number_option, run};
+use crate::{USAGE, features, fuzz, number_option, root, run};
 use std::process::Command;
 
 /// Unit tests of `unsafe` code that Miri can run, and of the code around it: packages and modules.
@@ -94,6 +94,7 @@ fn parts(cases: u64, seconds: u64) -> Vec<Part> {
                 python("networkx_passes_its_tests_with_ripplet", ("RIPPLET_NETWORKX", "all"))
             }),
         ),
+        part("kernels", "NVRTC 13, where the system finds libraries", Box::new(kernels)),
         part("miri", "rustup toolchain install nightly --component miri,rust-src", Box::new(miri)),
         part("properties", "", Box::new(move || properties(cases))),
         part(
@@ -144,6 +145,28 @@ fn emulator() -> Result<(), String> {
     let mut cargo = Command::new("cargo");
     cargo.args(["test", "--package", "ripplet-cuda", "--test", "suite"]);
     run(cargo.env("RIPPLET_EVERY_COMBINATION", "1"))
+}
+
+/// Builds the command with kernels that it has compiled itself, and checks that they are whole and that it has them.
+fn kernels() -> Result<(), String> {
+    let folder = root().join("target/kernels");
+    let devices = || {
+        let mut cargo = Command::new("cargo");
+        cargo.args(["run", "--quiet", "--locked", "--package", "ripplet-cli", "--", "devices"]);
+        cargo
+    };
+    let mut compile = devices();
+    compile.args(["--compile-kernels", "--architectures", "90"]).env("RIPPLET_CACHE", &folder);
+    run(&mut compile)?;
+    let mut test = Command::new("cargo");
+    test.args(["test", "--quiet", "--package", "ripplet-gpu", "--lib", "kernels_of_the_build"]);
+    run(test.env("RIPPLET_KERNELS", &folder))?;
+    let listed = devices().env("RIPPLET_KERNELS", &folder).output();
+    let listed = listed.map_err(|error| format!("ripplet devices: {error}"))?;
+    match String::from_utf8_lossy(&listed.stdout).contains("files built in") {
+        true => Ok(()),
+        false => Err("the command was built with kernels, and does not have them".to_owned()),
+    }
 }
 
 /// Runs unit tests of `unsafe` code under Miri, with few cases of each property.

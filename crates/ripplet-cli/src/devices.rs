@@ -8,7 +8,7 @@ use crate::message::counted;
 use crate::output::print;
 use crate::size::Size;
 use clap::Args;
-use ripplet::device::{CompiledKernels, GpuInfo, GpuList, compile_kernels, gpus};
+use ripplet::device::{CompiledKernels, GpuInfo, GpuList, built_in_kernels, compile_kernels, gpus};
 use std::str::FromStr;
 
 /// List the devices that can compute.
@@ -16,8 +16,8 @@ use std::str::FromStr;
 pub struct Arguments {
     /// Compile the kernels of usual runs now, not when the first run needs them (docs/gpu.md)
     ///
-    /// Needs NVRTC, and no GPU if --architectures names some. Runs find the kernels in the folder RIPPLET_CACHE, else in
-    /// `ripplet/kernels` in the user's folder of caches. Again, it compiles what is not there yet.
+    /// Needs NVRTC, and no GPU with --architectures. Runs find the kernels in the folder RIPPLET_CACHE, else in
+    /// `ripplet/kernels` in the user's folder of caches. What is there is not compiled again.
     #[arg(long)]
     compile_kernels: bool,
     /// Architectures to compile for, such as 80,90, instead of those of the GPUs here
@@ -43,7 +43,7 @@ impl FromStr for Architecture {
     }
 }
 
-/// Lists the devices, a line each; without a GPU, a line has the reason. Or compiles kernels.
+/// Lists the devices, a line each; without a GPU, a line has the reason. With `--compile-kernels`, compiles kernels instead.
 pub fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
     if arguments.compile_kernels {
         return compile(&arguments.architectures, console);
@@ -54,18 +54,18 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
         Ok(list) if list.gpus.is_empty() => {
             lines.push("cuda    none: the NVIDIA driver finds no GPU".to_owned());
         }
-        Ok(GpuList { gpus, driver, nvrtc, built_in_kernels }) => {
+        Ok(GpuList { gpus, driver, nvrtc }) => {
             lines.extend(gpus.iter().map(|found| format!("cuda:{}  {}", found.number, gpu(found))));
             lines.extend(driver.map(|version| format!("driver  CUDA {version}")));
             lines.push(match nvrtc {
                 Ok(version) => format!("nvrtc   {version}"),
                 Err(error) => format!("nvrtc   none: {error}"),
             });
-            if built_in_kernels > 0 {
-                let files = counted(built_in_kernels as u64, "file", "files");
-                lines.push(format!("kernels {files} built in"));
-            }
         }
+    }
+    if built_in_kernels() > 0 {
+        let files = counted(built_in_kernels() as u64, "file", "files");
+        lines.push(format!("kernels {files} built in"));
     }
     print(&(lines.join("\n") + "\n"))
 }
@@ -80,7 +80,7 @@ fn compile(architectures: &[Architecture], console: &Console) -> Result<(), Fail
     let CompiledKernels { folder, architectures, files, compiled } =
         done.map_err(|sentence| Failure::Device {
             sentence,
-            help: "docs/gpu.md says what the compiler of kernels needs".to_owned(),
+            help: "docs/gpu.md, \"Before the first run\", has what this needs".to_owned(),
         })?;
     let names: Vec<_> =
         architectures.iter().map(|(major, minor)| format!("sm_{major}{minor}")).collect();

@@ -15,7 +15,7 @@ use ripplet_lp::{ProgramInfo, RunError, Schedule, Settings};
 /// | `lpa` by `phased` and `async`, and `cdlp`, which count labels exactly | stored plain in one shard: with and without directions, weights and hubs |
 /// | merging at the end, and refinement | of every kind |
 /// | clustering coefficients | in one shard: with and without directions |
-/// | closeness, distances and betweenness | without directions and lengths |
+/// | closeness, distances and betweenness by hops | of every kind |
 ///
 /// Another run compiles its kernels when it needs them.
 ///
@@ -52,6 +52,8 @@ pub fn built_in() -> Result<Vec<Source>, RunError> {
         PathAnalysis::EdgeBetweenness { normalized, lengths },
     ];
     sources.extend(analyses.map(|analysis| swarm::source(analysis, false, false)));
+    // Only these read other lists backwards.
+    sources.extend(analyses[4..].iter().map(|&analysis| swarm::source(analysis, true, false)));
     Ok(sources)
 }
 

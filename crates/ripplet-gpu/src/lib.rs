@@ -25,8 +25,8 @@ pub mod transport;
 
 pub use arena::Arena;
 pub use cuda::{
-    CudaDevice, Event, Gpu, Mapped, Memory, Module, Nccl, Version, built_in_kernels, cache,
-    compile_ahead, devices, driver_version, nvrtc,
+    CudaDevice, Event, Gpu, MIN_ARCHITECTURE, Mapped, Memory, Module, Nccl, Version,
+    built_in_kernels, cache, check_compiler, compile_ahead, devices, driver_version, nvrtc,
 };
 pub use device::{Address, Device, Launch, Peer, Properties, Source, Stream, Transfer};
 pub use error::DeviceError;

@@ -85,7 +85,7 @@ mod drivers {
     }
 
     /// Number of sources of usual runs, `ripplet_cuda::built_in`.
-    const SOURCES: usize = 38;
+    const SOURCES: usize = 40;
 
     /// A sandbox with a driver, and a compiler for sm_90 alone.
     fn with_compiler() -> Sandbox {
@@ -136,11 +136,22 @@ mod drivers {
             said.must_fail(&format!("{arguments} {environment:?}"), code, parts);
         };
         let other = "devices --compile-kernels --architectures 90,80";
-        fails(other, &[], 1, &["NVRTC 13.0 does not compile for sm_80, but for sm_90"]);
+        fails(other, &[], 1, &["NVRTC 13.0 does not compile for sm_80; it knows sm_90"]);
         assert!(!sandbox.path("cache").exists(), "nothing is compiled for one that is known");
         fails(all, &[("FAKE_LOG", "line 1: no")], 1, &["do not compile", "line 1: no"]);
         fails(all, &[("FAKE_NVRTC", "11")], 1, &["NVRTC here is 11.0"]);
-        fails(all, &[("FAKE_COUNT", "0")], 1, &["finds no GPU to compile kernels for"]);
+        for old in [("FAKE_COUNT", "0"), ("FAKE_SM", "61")] {
+            fails(all, &[old], 1, &["finds no GPU of sm_75 or newer to compile kernels for"]);
+        }
+        let too_old = [("FAKE_VERSION", "12040")];
+        fails(
+            all,
+            &too_old,
+            1,
+            &["driver is for CUDA 12.4", "NVRTC 13.0 compiles kernels that it cannot load"],
+        );
+        let older = "devices --compile-kernels --architectures 61";
+        fails(older, &[], 1, &["ripplet needs sm_75 or newer, and sm_61 is older"]);
         sandbox.write("file", b"");
         let file = sandbox.path("file");
         let at_file = [("RIPPLET_CACHE", file.to_str().expect("text"))];

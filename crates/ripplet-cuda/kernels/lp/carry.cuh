@@ -1,9 +1,10 @@
 // The carry of a vertex that was decided (`carry` of the hooks): the largest of those neighbours that vote for the
 // winner. Every mapping ends with it if the program carries.
 //
-//     lanes of a team, plain lists        lane r reads arcs r, r + size, r + 2 size, ...
-//     lanes of a team, compressed lists   the warp decodes the list of one team after the other
-//     one thread, or whole warps          as above, or by `Cursor` and `each_arc_by_warps`
+//     plain lists                   thread r of a team reads arcs r, r + size, r + 2 size, ...
+//     compressed: one thread        reads its list by `Cursor`
+//                 lanes of a warp   the warp decodes the list of one team after the other
+//                 whole warps       share the list by `each_arc_by_warps`
 #pragma once
 
 namespace ripplet {

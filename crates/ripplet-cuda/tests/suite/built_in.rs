@@ -83,17 +83,18 @@ fn usual_runs_load_what_is_compiled_ahead() {
             check("clustering coefficients", &executor);
         }
     }
-    let graph = star(3).graph(MAX_SHARD_ARCS);
-    let mut swarm = DeviceSwarm::new(executor());
     let hops = Lengths::Hops;
-    for measure in [Closeness::Reciprocal, Closeness::Harmonic] {
-        swarm.closeness(&graph, measure, false, hops, &()).map(drop).expect_err("no compiler");
+    for graph in graphs() {
+        let mut swarm = DeviceSwarm::new(executor());
+        for measure in [Closeness::Reciprocal, Closeness::Harmonic] {
+            swarm.closeness(&graph, measure, false, hops, &()).map(drop).expect_err("no compiler");
+        }
+        swarm.reach(&graph, hops, &()).map(drop).expect_err("no compiler");
+        swarm.distances(&graph, hops, &()).map(drop).expect_err("no compiler");
+        swarm.betweenness(&graph, false, hops, &()).map(drop).expect_err("no compiler");
+        swarm.edge_betweenness(&graph, false, hops, &()).map(drop).expect_err("no compiler");
+        check("swarms", swarm.executor());
     }
-    swarm.reach(&graph, hops, &()).map(drop).expect_err("no compiler");
-    swarm.distances(&graph, hops, &()).map(drop).expect_err("no compiler");
-    swarm.betweenness(&graph, false, hops, &()).map(drop).expect_err("no compiler");
-    swarm.edge_betweenness(&graph, false, hops, &()).map(drop).expect_err("no compiler");
-    check("swarms", swarm.executor());
     assert_eq!(
         loaded.len(),
         ahead.len(),

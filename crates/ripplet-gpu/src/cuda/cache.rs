@@ -36,6 +36,9 @@ const HEAD: usize = 16 + 4 + 8 + 16 + 8 + 4;
 /// The most files in a folder: at some 80 KB each, 80 megabytes. Kernels of usual runs are some 40 for an architecture.
 const MAX_FILES: usize = 1024;
 
+/// The most bytes of a file's code; some hundred kilobytes are usual.
+const MOST_CODE: u64 = 64 << 20;
+
 /// Age from which a temporary file is stale: the process that wrote it has ended.
 const STALE_AFTER: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -204,6 +207,9 @@ impl Cache {
 
 fn write(path: &Path, key: Key, compiled: &Compiled) -> io::Result<()> {
     let Compiled { nvrtc, code } = compiled;
+    if code.len() as u64 > MOST_CODE {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "the code is too long"));
+    }
     let mut deflated = DeflateEncoder::new(Vec::new(), Compression::default());
     deflated.write_all(code)?;
     let deflated = deflated.finish()?;
@@ -229,7 +235,14 @@ fn head(key: Key, nvrtc: Version, length: u64, deflated: &[u8]) -> Vec<u8> {
 
 /// Whether a file of this name has code of a key.
 pub(super) fn is_of(name: &str, key: Key) -> bool {
-    name.strip_prefix(&format!("{:032x}", key.0)).is_some_and(|rest| rest.starts_with('-'))
+    key_of(name) == Some(key)
+}
+
+/// Returns the key in the name of a file.
+pub(super) fn key_of(name: &str) -> Option<Key> {
+    let (key, _) = name.split_once('-')?;
+    let is_key = key.len() == 32 && key.bytes().all(|byte| byte.is_ascii_hexdigit());
+    is_key.then(|| u128::from_str_radix(key, 16).ok().map(Key)).flatten()
 }
 
 /// Returns the code of a file of this key; `None` if any part of the file is not as it was written.
@@ -241,17 +254,32 @@ pub(super) fn parse(file: &[u8], key: Key) -> Option<Compiled> {
     };
     let nvrtc = Version { major: number(20)?, minor: number(24)? };
     let length = u64::from(number(44)?) | u64::from(number(48)?) << 32;
-    if found != head(key, nvrtc, length, deflated) {
+    if length > MOST_CODE || found != head(key, nvrtc, length, deflated) {
         return None;
     }
     let mut code = Vec::new();
-    DeflateDecoder::new(deflated).take(length).read_to_end(&mut code).ok()?;
+    // One byte more, to see a stream that is longer than it says.
+    DeflateDecoder::new(deflated).take(length + 1).read_to_end(&mut code).ok()?;
     (code.len() as u64 == length).then_some(Compiled { nvrtc, code })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_length_that_is_wrong_is_damage() {
+        let (key, nvrtc) = (Key::new("text", &[], (9, 0)), Version { major: 13, minor: 0 });
+        let code = vec![7; 1000];
+        let mut deflated = DeflateEncoder::new(Vec::new(), Compression::default());
+        deflated.write_all(&code).expect("memory");
+        let deflated = deflated.finish().expect("memory");
+        let file = |length| [head(key, nvrtc, length, &deflated), deflated.clone()].concat();
+        assert_eq!(parse(&file(1000), key), Some(Compiled { nvrtc, code }));
+        for length in [0, 999, 1001, MOST_CODE, MOST_CODE + 1, u64::MAX] {
+            assert_eq!(parse(&file(length), key), None, "{length}");
+        }
+    }
 
     #[test]
     fn the_folder_is_the_environments() {

@@ -20,9 +20,9 @@ mod registered;
 mod staging;
 mod version;
 
-pub use ahead::{built_in_kernels, compile_ahead};
+pub use ahead::{built_in_kernels, check_compiler, compile_ahead};
 pub use device::{CudaDevice, Event, Mapped, Memory};
-pub use discovery::{Gpu, devices, driver_version};
+pub use discovery::{Gpu, MIN_ARCHITECTURE, devices, driver_version};
 pub use modules::Module;
 pub use nccl::Nccl;
 pub use version::Version;

@@ -106,14 +106,7 @@ impl Modules {
         if let Some(compiled) = self.cache.as_ref().and_then(kept) {
             return Ok(compiled);
         }
-        let nvrtc = nvrtc?;
-        if nvrtc.major > self.driver_version.major {
-            return Err(DeviceError::TooOld(format!(
-                "the NVIDIA driver is for CUDA {}, and NVRTC {nvrtc} compiles kernels that it \
-                 cannot load: install a driver for CUDA {}, or an NVRTC of the driver's version",
-                self.driver_version, nvrtc.major
-            )));
-        }
+        let nvrtc = nvrtc::for_driver(self.driver_version)?;
         let code = nvrtc::compile(source, self.architecture)?;
         let compiled = Compiled { nvrtc, code };
         self.keep(key, &compiled);

@@ -39,9 +39,22 @@ const MIN_VERSION: Version = Version { major: 12, minor: 0 };
 /// with sums, for the same bits as on the CPU.
 const OPTIONS: [&str; 3] = ["--std=c++17", "-default-device", "--fmad=false"];
 
-/// Option that has the compiler optimize kernels on all cores: two thirds of the time on two cores. It does not change
-/// what kernels do, and is no part of a compiled text's [`Key`](super::cache::Key).
-const ON_ALL_CORES: &str = "--split-compile=0";
+/// Cores on which kernels are optimized: all take two thirds of the time of one. What kernels do does not depend on it,
+/// so it is no part of a compiled text's [`Key`](super::cache::Key).
+#[derive(Clone, Copy)]
+enum Cores {
+    All,
+    One,
+}
+
+impl Cores {
+    fn option(self) -> &'static str {
+        match self {
+            Cores::All => "--split-compile=0",
+            Cores::One => "--split-compile=1",
+        }
+    }
+}
 
 /// Bytes of stack of the thread that calls NVRTC. Its recursion is as deep as the text is long:
 /// some kernels need nearly the 2 MB that a thread has by default. Untouched pages cost nothing.
@@ -67,18 +80,37 @@ pub fn available() -> Result<Version, DeviceError> {
     found().map(|(_, version)| *version)
 }
 
-/// Checks that the NVRTC here compiles for an architecture itself.
-pub(super) fn knows((major, minor): (u32, u32)) -> Result<(), DeviceError> {
+/// Returns NVRTC's version if a driver of this version runs what it compiles.
+///
+/// # Errors
+/// [`DeviceError::NoCompiler`], and [`DeviceError::TooOld`] if the driver is older than NVRTC.
+pub(super) fn for_driver(driver: Version) -> Result<Version, DeviceError> {
+    let nvrtc = available()?;
+    if driver.runs_code_of(nvrtc) {
+        return Ok(nvrtc);
+    }
+    Err(DeviceError::TooOld(format!(
+        "the NVIDIA driver is for CUDA {driver}, and NVRTC {nvrtc} compiles kernels that it cannot load: install a \
+         driver for CUDA {}, or an NVRTC of the driver's version",
+        nvrtc.major
+    )))
+}
+
+/// Checks that the NVRTC here compiles for an architecture itself, and not for an older one.
+///
+/// # Errors
+/// [`DeviceError::NoCompiler`], and [`DeviceError::TooOld`] if it does not know the architecture.
+pub fn check_architecture((major, minor): (u32, u32)) -> Result<(), DeviceError> {
     let (nvrtc, version) = found()?;
     let known = nvrtc.architectures();
     let wanted = c_int::try_from(10 * u64::from(major) + u64::from(minor));
     if wanted.is_ok_and(|wanted| known.contains(&wanted)) {
         return Ok(());
     }
-    let known: Vec<String> = known.iter().map(|number| format!("sm_{number}")).collect();
-    Err(DeviceError::NoCompiler(format!(
-        "NVRTC {version} does not compile for sm_{major}{minor}, but for {}",
-        known.join(", ")
+    let known: Vec<String> = known.iter().map(|number| format!(" sm_{number}")).collect();
+    Err(DeviceError::TooOld(format!(
+        "NVRTC {version} does not compile for sm_{major}{minor}; it knows{}",
+        if known.is_empty() { " no architecture".to_owned() } else { known.join(",") }
     )))
 }
 
@@ -88,7 +120,15 @@ pub(super) fn knows((major, minor): (u32, u32)) -> Result<(), DeviceError> {
 /// # Errors
 /// [`DeviceError::NoCompiler`] and [`DeviceError::Compile`].
 pub fn compile(source: &Source, architecture: (u32, u32)) -> Result<Vec<u8>, DeviceError> {
-    compile_with(&[], source, architecture)
+    compile_on(Cores::All, &[], source, architecture)
+}
+
+/// Compiles kernels as [`compile`] does, on one core: others compile other kernels.
+pub(super) fn compile_on_one_core(
+    source: &Source,
+    architecture: (u32, u32),
+) -> Result<Vec<u8>, DeviceError> {
+    compile_on(Cores::One, &[], source, architecture)
 }
 
 /// Compiles kernels as [`compile`] does, with further options of NVRTC. For tests, most of which
@@ -102,6 +142,15 @@ pub fn compile_with(
     source: &Source,
     architecture: (u32, u32),
 ) -> Result<Vec<u8>, DeviceError> {
+    compile_on(Cores::All, more, source, architecture)
+}
+
+fn compile_on(
+    cores: Cores,
+    more: &[&str],
+    source: &Source,
+    architecture: (u32, u32),
+) -> Result<Vec<u8>, DeviceError> {
     let no_thread = |why: &dyn Display| {
         DeviceError::NoCompiler(format!(
             "NVRTC needs a thread of its own, and there is none: {why}"
@@ -110,13 +159,14 @@ pub fn compile_with(
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().name("NVRTC".to_owned()).stack_size(STACK);
         let compiling = thread
-            .spawn_scoped(scope, || compile_here(more, source, architecture))
+            .spawn_scoped(scope, || compile_here(cores, more, source, architecture))
             .map_err(|error| no_thread(&error))?;
         compiling.join().map_err(|_| no_thread(&"it ended in the middle"))?
     })
 }
 
 fn compile_here(
+    cores: Cores,
     more: &[&str],
     source: &Source,
     architecture: (u32, u32),
@@ -126,7 +176,7 @@ fn compile_here(
     let program = Program::new(nvrtc, source)?;
     let mut options = options();
     let target_option = target.option();
-    options.extend([&*target_option, ON_ALL_CORES]);
+    options.extend([&*target_option, cores.option()]);
     options.extend(more);
     program.compile(source, &options)?;
     match target {

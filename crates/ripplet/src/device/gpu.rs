@@ -13,7 +13,7 @@ use ripplet_cuda::refine::DeviceRefinement;
 use ripplet_cuda::swarm::SwarmSeconds;
 use ripplet_cuda::{DeviceExecutor, DevicesExecutor};
 use ripplet_gpu::cache::Cache;
-use ripplet_gpu::{CudaDevice, Device as _, DeviceError, Gpu};
+use ripplet_gpu::{CudaDevice, Device as _, DeviceError, Gpu, MIN_ARCHITECTURE};
 use ripplet_graph::batch::BatchSlice;
 use ripplet_graph::{Graph, GraphView, Observer};
 use ripplet_io::write::{ColumnData, Part};
@@ -110,7 +110,6 @@ pub(super) fn list() -> Result<GpuList, String> {
         free_memory: gpu.free_memory.map_err(|error| error.to_string()),
     };
     Ok(GpuList {
-        built_in_kernels: ripplet_gpu::built_in_kernels(),
         gpus: gpus.into_iter().map(info).collect(),
         driver: ripplet_gpu::driver_version().ok().map(|version| version.to_string()),
         nvrtc: match ripplet_gpu::nvrtc::available() {
@@ -120,21 +119,26 @@ pub(super) fn list() -> Result<GpuList, String> {
     })
 }
 
+/// Returns the number of files of compiled kernels that this program was built with.
+pub(super) fn built_in_kernels() -> usize {
+    ripplet_gpu::built_in_kernels()
+}
+
 /// Compiles the kernels of usual runs for these architectures, or for those of the GPUs here.
 pub(super) fn compile_kernels(
     architectures: &[(u32, u32)],
     observer: &dyn Observer,
 ) -> Result<CompiledKernels, String> {
-    let mut architectures = architectures.to_vec();
-    if architectures.is_empty() {
-        let found = list()?.gpus;
-        architectures.extend(found.iter().map(|gpu| gpu.architecture));
-    }
+    let sentence = |error: DeviceError| error.to_string();
+    let mut architectures = match architectures {
+        [] => architectures_here()?,
+        named => {
+            named.iter().try_for_each(|&one| check_architecture(one))?;
+            named.to_vec()
+        }
+    };
     architectures.sort_unstable();
     architectures.dedup();
-    if architectures.is_empty() {
-        return Err("the NVIDIA driver finds no GPU to compile kernels for".to_owned());
-    }
     let Some(cache) = Cache::of_environment() else {
         return Err("there is no folder for compiled kernels: set RIPPLET_CACHE".to_owned());
     };
@@ -144,12 +148,34 @@ pub(super) fn compile_kernels(
         !observer.is_cancelled()
     };
     let compiled = ripplet_gpu::compile_ahead(&cache, &sources, &architectures, &progress);
-    Ok(CompiledKernels {
-        folder: cache.folder().to_owned(),
-        compiled: compiled.map_err(|error| error.to_string())?,
-        files: sources.len() * architectures.len(),
-        architectures,
-    })
+    let Some(compiled) = compiled.map_err(sentence)? else {
+        return Err("cancelled before all kernels were compiled".to_owned());
+    };
+    let (folder, files) = (cache.folder().to_owned(), sources.len() * architectures.len());
+    Ok(CompiledKernels { folder, architectures, files, compiled })
+}
+
+/// Checks that ripplet runs on an architecture, and that the compiler here knows it.
+fn check_architecture(architecture: (u32, u32)) -> Result<(), String> {
+    let (major, minor) = architecture;
+    if architecture < MIN_ARCHITECTURE {
+        return Err(format!("ripplet needs sm_75 or newer, and sm_{major}{minor} is older"));
+    }
+    ripplet_gpu::nvrtc::check_architecture(architecture).map_err(|error| error.to_string())
+}
+
+/// Returns the architectures of those GPUs here that kernels run on.
+fn architectures_here() -> Result<Vec<(u32, u32)>, String> {
+    let gpus = list()?.gpus;
+    ripplet_gpu::check_compiler().map_err(|error| error.to_string())?;
+    let all = gpus.iter().map(|gpu| gpu.architecture);
+    let found: Vec<_> = all.filter(|&architecture| architecture >= MIN_ARCHITECTURE).collect();
+    if found.is_empty() {
+        return Err(
+            "the NVIDIA driver finds no GPU of sm_75 or newer to compile kernels for".into()
+        );
+    }
+    Ok(found)
 }
 
 impl Gpus {

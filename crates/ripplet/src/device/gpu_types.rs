@@ -38,8 +38,6 @@ pub struct GpuList {
     pub driver: Option<String>,
     /// The version of NVRTC, which compiles kernels, or the reason why there is none.
     pub nvrtc: Result<String, String>,
-    /// Number of files of compiled kernels that this program was built with; runs that need others need NVRTC.
-    pub built_in_kernels: usize,
 }
 
 /// A GPU of the host.

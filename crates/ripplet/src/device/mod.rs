@@ -58,7 +58,7 @@ pub use fallback::{DeviceFailure, Fallback};
 pub use gpu_types::{
     CompiledKernels, Exchanged, GpuCounting, GpuInfo, GpuList, LccError, WorkerSeconds,
 };
-pub use kernels::compile_kernels;
+pub use kernels::{built_in_kernels, compile_kernels};
 pub use list::gpus;
 pub use open::{OpenError, Opened};
 pub use workers::{GpuWorker, OpenWorkersError, Workers};
