@@ -206,7 +206,7 @@ fn measure_compressed() {
         ranks.run(&large, &mut ()).unwrap();
     });
     // More arcs than the engine for small graphs takes.
-    let (dense, plain) = graph(10, 96);
+    let (dense, plain) = graph(11, 96);
     let (harmonic, hops) = (Closeness::Harmonic, Lengths::Hops);
     let planned = closeness::plan(&dense, harmonic, hops, 1).algorithm_host();
     below("compressed closeness", plain, planned, &|| {
