@@ -70,7 +70,8 @@ pub fn compile_ahead(
         if cache.find(key, Some(version), |_| true).is_some() {
             return Ok(());
         }
-        let code = nvrtc::compile_on_one_core(source, architecture)?;
+        // On one core each, as the others compile other sources.
+        let code = nvrtc::compile_with(&[], source, architecture)?;
         compiled.fetch_add(1, Relaxed);
         cache.store(key, &Compiled { nvrtc: version, code }).map_err(|error| DeviceError::Failed {
             what: format!("writing compiled kernels into {}", cache.folder().display()),

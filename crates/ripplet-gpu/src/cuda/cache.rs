@@ -210,13 +210,17 @@ fn write(path: &Path, key: Key, compiled: &Compiled) -> io::Result<()> {
     if code.len() as u64 > MOST_CODE {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "the code is too long"));
     }
-    let mut deflated = DeflateEncoder::new(Vec::new(), Compression::default());
-    deflated.write_all(code)?;
-    let deflated = deflated.finish()?;
+    let deflated = deflate(code)?;
     let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;
     file.write_all(&head(key, *nvrtc, code.len() as u64, &deflated))?;
     file.write_all(&deflated)?;
     file.sync_all()
+}
+
+fn deflate(code: &[u8]) -> io::Result<Vec<u8>> {
+    let mut deflated = DeflateEncoder::new(Vec::new(), Compression::default());
+    deflated.write_all(code)?;
+    deflated.finish()
 }
 
 fn head(key: Key, nvrtc: Version, length: u64, deflated: &[u8]) -> Vec<u8> {
@@ -271,9 +275,7 @@ mod tests {
     fn a_length_that_is_wrong_is_damage() {
         let (key, nvrtc) = (Key::new("text", &[], (9, 0)), Version { major: 13, minor: 0 });
         let code = vec![7; 1000];
-        let mut deflated = DeflateEncoder::new(Vec::new(), Compression::default());
-        deflated.write_all(&code).expect("memory");
-        let deflated = deflated.finish().expect("memory");
+        let deflated = deflate(&code).expect("memory");
         let file = |length| [head(key, nvrtc, length, &deflated), deflated.clone()].concat();
         assert_eq!(parse(&file(1000), key), Some(Compiled { nvrtc, code }));
         for length in [0, 999, 1001, MOST_CODE, MOST_CODE + 1, u64::MAX] {

@@ -39,22 +39,9 @@ const MIN_VERSION: Version = Version { major: 12, minor: 0 };
 /// with sums, for the same bits as on the CPU.
 const OPTIONS: [&str; 3] = ["--std=c++17", "-default-device", "--fmad=false"];
 
-/// Cores on which kernels are optimized: all take two thirds of the time of one. What kernels do does not depend on it,
-/// so it is no part of a compiled text's [`Key`](super::cache::Key).
-#[derive(Clone, Copy)]
-enum Cores {
-    All,
-    One,
-}
-
-impl Cores {
-    fn option(self) -> &'static str {
-        match self {
-            Cores::All => "--split-compile=0",
-            Cores::One => "--split-compile=1",
-        }
-    }
-}
+/// Option that has the compiler optimize kernels on all cores: two thirds of the time of one. What kernels do does not
+/// depend on it, so it is no part of a compiled text's [`Key`](super::cache::Key).
+const ON_ALL_CORES: &str = "--split-compile=0";
 
 /// Bytes of stack of the thread that calls NVRTC. Its recursion is as deep as the text is long:
 /// some kernels need nearly the 2 MB that a thread has by default. Untouched pages cost nothing.
@@ -120,33 +107,16 @@ pub fn check_architecture((major, minor): (u32, u32)) -> Result<(), DeviceError>
 /// # Errors
 /// [`DeviceError::NoCompiler`] and [`DeviceError::Compile`].
 pub fn compile(source: &Source, architecture: (u32, u32)) -> Result<Vec<u8>, DeviceError> {
-    compile_on(Cores::All, &[], source, architecture)
+    compile_with(&[ON_ALL_CORES], source, architecture)
 }
 
-/// Compiles kernels as [`compile`] does, on one core: others compile other kernels.
-pub(super) fn compile_on_one_core(
-    source: &Source,
-    architecture: (u32, u32),
-) -> Result<Vec<u8>, DeviceError> {
-    compile_on(Cores::One, &[], source, architecture)
-}
-
-/// Compiles kernels as [`compile`] does, with further options of NVRTC. For tests, most of which
-/// only check whether a text is valid.
+/// Compiles kernels as [`compile`] does, on one core unless these further options of NVRTC say otherwise. For tests, most
+/// of which only check whether a text is valid, and for threads that compile beside one another.
 ///
 /// # Errors
 /// As for [`compile`]; also if NVRTC does not know an option.
 #[doc(hidden)]
 pub fn compile_with(
-    more: &[&str],
-    source: &Source,
-    architecture: (u32, u32),
-) -> Result<Vec<u8>, DeviceError> {
-    compile_on(Cores::All, more, source, architecture)
-}
-
-fn compile_on(
-    cores: Cores,
     more: &[&str],
     source: &Source,
     architecture: (u32, u32),
@@ -159,14 +129,13 @@ fn compile_on(
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().name("NVRTC".to_owned()).stack_size(STACK);
         let compiling = thread
-            .spawn_scoped(scope, || compile_here(cores, more, source, architecture))
+            .spawn_scoped(scope, || compile_here(more, source, architecture))
             .map_err(|error| no_thread(&error))?;
         compiling.join().map_err(|_| no_thread(&"it ended in the middle"))?
     })
 }
 
 fn compile_here(
-    cores: Cores,
     more: &[&str],
     source: &Source,
     architecture: (u32, u32),
@@ -176,7 +145,7 @@ fn compile_here(
     let program = Program::new(nvrtc, source)?;
     let mut options = options();
     let target_option = target.option();
-    options.extend([&*target_option, cores.option()]);
+    options.push(&target_option);
     options.extend(more);
     program.compile(source, &options)?;
     match target {
