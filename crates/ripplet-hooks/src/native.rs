@@ -19,8 +19,8 @@ use syn::visit_mut::VisitMut;
 /// - The struct of `#[columns]` becomes a trait of accessors on the views.
 /// - The program's impl gets `name` and `columns`.
 /// - The functions of the program's impl that belong to the trait `Hints` move to an impl of it,
-///   which gets `has_columns`, `parameters`, `device_source` and, if the program writes `carry`,
-///   `carries`.
+///   which gets `has_columns`, `parameters`, `device_source` and, if the program has no `carry`,
+///   a `carries` that says so.
 ///
 /// The module must import the names that these need by `use …::hooks::*`.
 ///
@@ -186,8 +186,8 @@ fn add_methods(items: &mut [syn::Item], program: &Module) -> Option<syn::Item> {
             }
         },
     ];
-    if written("carry") && !written("carries") {
-        hints.push(syn::parse_quote! { fn carries(&self) -> bool { true } });
+    if !written("carry") && !written("carries") {
+        hints.push(syn::parse_quote! { #[inline] fn carries(&self) -> bool { false } });
     }
     if program.columns.is_empty() {
         hints.push(syn::parse_quote! { #[inline] fn has_columns(&self) -> bool { false } });

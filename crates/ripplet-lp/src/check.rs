@@ -13,6 +13,8 @@
 //! | [`Activation::Disagreement`] | scores of a label with growing frequencies |
 //! | [`load_neighbors`](crate::Hints::load_neighbors) | against one call of the hooks per neighbour |
 //! | [`carry_most`](crate::Hints::carry_most) | against one call of the hook per neighbour |
+//! | [`carries`](crate::Hints::carries) | if false, the hook's largest result against 0 |
+//! | [`has_columns`](crate::Hints::has_columns) | if false, the list of columns |
 //!
 //! Tests use the state before each of the first [`ROUNDS`] rounds, all under
 //! [`Schedule::sync`](crate::Schedule::sync). A sample finds a promise that is often broken. That

@@ -13,7 +13,11 @@
 //! | [`has_columns`](Hints::has_columns) | code for columns |
 //! | [`load_neighbors`](Hints::load_neighbors), [`carry_most`](Hints::carry_most) | calls per neighbour |
 //!
-//! A promise that does not hold gives wrong labels, without an error.
+//! A promise that does not hold gives wrong labels, without an error. [`check_program`] tests them on a sample of
+//! vertices (the command's `--check-program`), except that a [`device_source`](Hints::device_source) written by hand
+//! has the hooks of the Rust text.
+//!
+//! [`check_program`]: crate::check::check_program
 
 use crate::{
     DeviceSource, Label, NO_LABEL, Neighbor, NeighborList, Program, Scalar, Score, Vertex, Vote,
@@ -24,7 +28,8 @@ use std::sync::atomic::Ordering::Relaxed;
 /// Promises of a program about its hooks, and faster forms of them.
 ///
 /// Every program implements it. `#[label_program]` does so, with the functions of this trait that
-/// the program's text contains. By hand, `impl Hints for Mine {}` promises nothing.
+/// the program's text contains. By hand, `impl Hints for Mine {}` promises nothing; a program without
+/// `carry` or columns is faster if it says so.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no program with hints",
     note = "write `impl Hints for … {{}}` to promise nothing, or use `#[label_program]`"
@@ -57,12 +62,13 @@ pub trait Hints: Program {
         Self::Score::HIGHEST
     }
 
-    /// Returns whether [`Program::carry`] is used; otherwise it is not called.
+    /// Returns whether [`Program::carry`] may return anything but 0.
     ///
-    /// `#[label_program]` returns true if the program's text contains `carry`.
+    /// If it is false, `carry` is not called, and the engine's code for it is compiled out.
+    /// `#[label_program]` returns false if the program's text has no `carry`.
     #[inline]
     fn carries(&self) -> bool {
-        false
+        true
     }
 
     /// Returns whether the program has columns.

@@ -1,4 +1,5 @@
-//! Programs and their hooks: the four small functions that define a label propagation variant.
+//! Programs and their hooks: the four small functions of GLP that define a label propagation variant, and a
+//! fifth, `carry`, for variants that pass a number along with the label.
 //!
 //! In a round, for each scheduled vertex `v`:
 //!

@@ -35,6 +35,10 @@ pub enum Promise {
     LoadNeighbors,
     /// [`Hints::carry_most`](crate::Hints::carry_most).
     CarryMost,
+    /// [`Hints::carries`](crate::Hints::carries).
+    Carries,
+    /// [`Hints::has_columns`](crate::Hints::has_columns).
+    HasColumns,
 }
 
 /// A promise that does not hold, with what shows it.
@@ -90,6 +94,8 @@ pub enum Evidence {
         /// The largest carry of the hook.
         expected: Option<f32>,
     },
+    /// The names of columns that there should not be.
+    Columns(Vec<String>),
     /// Two results of equal calls, as texts.
     Unequal(String, String),
 }
@@ -117,6 +123,8 @@ impl Promise {
             Promise::Disagreement => "Activation::Disagreement",
             Promise::LoadNeighbors => "load_neighbors",
             Promise::CarryMost => "carry_most",
+            Promise::Carries => "carries",
+            Promise::HasColumns => "has_columns",
         }
     }
 
@@ -132,6 +140,8 @@ impl Promise {
             Promise::Disagreement => "a label that gains a vote never scores less",
             Promise::LoadNeighbors => "its votes are those of `load_neighbor`",
             Promise::CarryMost => "its result is the largest `carry`",
+            Promise::Carries => "if it is false, `carry` returns 0",
+            Promise::HasColumns => "if it is false, there are no columns",
         }
     }
 }
@@ -168,6 +178,7 @@ impl BrokenPromise {
                 let (found, expected) = (number(found), number(expected));
                 format!("{} carries {found}, not {expected}", label(*of))
             }
+            Evidence::Columns(names) => format!("the program has the columns {}", names.join(", ")),
             Evidence::Unequal(a, b) => format!("one call returns {a}, the next {b}"),
         };
         format!(

@@ -131,6 +131,7 @@ impl<'s, 'a, P: Hints> Sampled<'s, 'a, P> {
     /// Tests all promises at the vertex; returns the number of its labels.
     fn check(&self) -> Result<u64, Broken> {
         let (program, v) = (self.state.program, self.vertex);
+        self.check_columns()?;
         equal("pick_label", program.pick_label(v), program.pick_label(v))?;
         let votes = self.votes()?;
         let mut sums: BTreeMap<Label, u64> = BTreeMap::new();
@@ -322,12 +323,33 @@ impl<'s, 'a, P: Hints> Sampled<'s, 'a, P> {
         Ok(())
     }
 
-    /// Returns the largest carry for a label, after testing `carry_most`.
-    fn check_carry(&self, label: Label, votes: &[Vote]) -> Result<f32, Broken> {
-        let (program, v) = (self.state.program, self.vertex);
-        if !program.carries() {
-            return Ok(0.0);
+    /// Tests that a program without columns declares none.
+    fn check_columns(&self) -> Result<(), Broken> {
+        if self.state.program.has_columns() {
+            return Ok(());
         }
+        match self.state.program.columns() {
+            columns if columns.is_empty() => Ok(()),
+            columns => {
+                let names = columns.into_iter().map(|column| column.name.into_owned()).collect();
+                broken(Promise::HasColumns, Evidence::Columns(names))
+            }
+        }
+    }
+
+    /// Returns the largest carry for a label, after testing `carries` and `carry_most`.
+    fn check_carry(&self, label: Label, votes: &[Vote]) -> Result<f32, Broken> {
+        let carried = self.check_carries(label, votes)?;
+        if !self.state.program.carries() && carried != 0.0 {
+            let (found, expected) = (Some(0.0), Some(carried));
+            return broken(Promise::Carries, Evidence::Carried { label, found, expected });
+        }
+        Ok(carried)
+    }
+
+    /// Returns the largest carry for a label by the hook, after testing `carry_most`.
+    fn check_carries(&self, label: Label, votes: &[Vote]) -> Result<f32, Broken> {
+        let (program, v) = (self.state.program, self.vertex);
         let (mut rest, mut most, mut result) = (votes, None, Ok(()));
         self.state.lists.of(v.id).each(|ids, weights| {
             let (here, others) = rest.split_at(ids.len().min(rest.len()));

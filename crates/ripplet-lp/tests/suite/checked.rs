@@ -7,8 +7,8 @@ use ripplet_lp::check::{BrokenPromise, CheckError, Evidence, Promise, ROUNDS, ch
 use ripplet_lp::cpu::CpuExecutor;
 use ripplet_lp::programs::{Cdlp, Gamma, Guard, Llp, Lpa, Seeded, Slpa};
 use ripplet_lp::{
-    Activation, Candidate, DynProgram, Hints, Label, LabelTotal, Neighbor, NeighborList, Program,
-    RunError, Settings, SettingsError, Vertex, Vote,
+    Activation, Candidate, ColumnKind, ColumnSpec, DynProgram, Hints, Label, LabelTotal, Neighbor,
+    NeighborList, Program, RunError, Scalar, Settings, SettingsError, Vertex, Vote,
 };
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
@@ -76,6 +76,12 @@ impl Program for Breaks {
         }
     }
 
+    fn columns(&self) -> Vec<ColumnSpec> {
+        let (kind, default) = (ColumnKind::U32, Some(Scalar::U32(0)));
+        let column = ColumnSpec { name: "updates".into(), kind, len: 1, default, written: true };
+        if self.is(Promise::HasColumns) { vec![column] } else { Vec::new() }
+    }
+
     fn update_vertex(
         &self,
         _v: &mut ripplet_lp::VertexMut<'_>,
@@ -103,7 +109,7 @@ impl Hints for Breaks {
     }
 
     fn carries(&self) -> bool {
-        true
+        !self.is(Promise::Carries)
     }
 
     fn has_columns(&self) -> bool {
@@ -156,6 +162,8 @@ fn each_broken_promise_is_found() {
         Promise::Disagreement,
         Promise::LoadNeighbors,
         Promise::CarryMost,
+        Promise::Carries,
+        Promise::HasColumns,
     ] {
         let broken = found(&Breaks { promise, calls: AtomicU32::new(0) });
         assert_eq!(broken.promise, promise);

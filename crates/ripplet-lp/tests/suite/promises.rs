@@ -317,6 +317,48 @@ fn columns_that_are_not_declared_as_written_stay() {
     assert_eq!(found.column("given"), None);
 }
 
+/// A program with `carry` that promises nothing, not even that it has one.
+struct Carrying;
+
+impl Program for Carrying {
+    type Score = u64;
+
+    fn name(&self) -> &str {
+        "carrying"
+    }
+
+    fn label_score(&self, _v: Vertex<'_>, c: Candidate<'_>) -> u64 {
+        c.frequency
+    }
+
+    fn carry(&self, _v: Vertex<'_>, u: Neighbor<'_>) -> f32 {
+        1.0 + u.id as f32
+    }
+
+    fn update_vertex(&self, v: &mut ripplet_lp::VertexMut<'_>, label: u32, _score: u64) -> u32 {
+        v.set_column_u32(0, 0, v.carried() as u32);
+        label
+    }
+
+    fn columns(&self) -> Vec<ColumnSpec> {
+        vec![spec("carried", ColumnKind::U32, 1, Some(Scalar::U32(0)))]
+    }
+}
+
+impl Hints for Carrying {}
+
+#[test]
+fn carry_is_called_without_a_promise() {
+    let graph = star(5).graph(MAX_SHARD_ARCS);
+    let settings =
+        Settings { schedule: Schedule::sync(), stop: Stop::after(1), ..Settings::default() };
+    let found = executor().run(&graph, &Carrying, &settings, &mut ()).unwrap();
+    let carried = found.column("carried").unwrap().values.as_u32().unwrap().to_vec();
+    let centre = (0..6).find(|&v| graph.degree(v) > 1).unwrap();
+    let leaves = carried.iter().enumerate().filter(|&(v, _)| v as u32 != centre);
+    assert!(leaves.clone().count() > 1 && leaves.into_iter().all(|(_, &of)| of == 1 + centre));
+}
+
 /// A program with any given columns.
 struct Columned(Vec<ColumnSpec>);
 
