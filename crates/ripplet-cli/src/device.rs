@@ -6,9 +6,9 @@ use crate::size::Size;
 use crate::storage::StorageArguments;
 use crate::threads::ThreadArguments;
 use clap::Args;
-use ripplet::Device;
 use ripplet::device::{AnyExecutor, Fallback, Opened, Workers};
 use ripplet::swarm::Analysis;
+use ripplet::{Device, Storage};
 
 /// Options of the device that computes.
 #[derive(Args)]
@@ -78,18 +78,11 @@ impl DeviceArguments {
         storage: &StorageArguments,
         console: &Console,
     ) -> Result<DeviceArguments, Failure> {
-        let &DeviceArguments { ref device, device_memory } = self;
-        if !storage.is_compressed() || device.is_cpu() {
-            return Ok(DeviceArguments { device: device.clone(), device_memory });
-        }
-        if !device.is_auto() || device_memory.is_some() {
-            return Err(Failure::refused(
-                "a GPU reads plain lists for this, but --storage is compressed",
-                "leave --storage out, or use --device cpu",
-            ));
-        }
-        console.detail("running on the CPU: a GPU reads plain lists for this");
-        Ok(DeviceArguments { device: Device::cpu(), device_memory })
+        // Without `--storage`, lists are plain for a GPU.
+        let lists = storage.get().unwrap_or(Storage::Plain);
+        let (device, fallback) = self.device.for_lists(lists, self.memory())?;
+        fallback.iter().for_each(|fallback| note_fallback(fallback, console));
+        Ok(DeviceArguments { device, device_memory: self.device_memory })
     }
 
     /// Returns the choice.

@@ -523,6 +523,10 @@ impl From<OpenError> for Failure {
         match error {
             OpenError::Gpu(sentence) => Failure::Device { sentence, help: WITHOUT_A_GPU.into() },
             OpenError::SeveralGpus => Failure::several_gpus(),
+            OpenError::CompressedLists => Failure::refused(
+                "a GPU reads plain lists for this, but --storage is compressed",
+                "leave --storage out, or use --device cpu",
+            ),
             OpenError::LimitWithoutGpu(why) => Failure::refused(
                 format!("--device-memory is for a GPU, but no GPU can be used: {why}"),
                 "leave --device-memory out",

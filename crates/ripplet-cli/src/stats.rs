@@ -7,6 +7,7 @@ use ripplet::device::Exchanged;
 use ripplet::graph::{Direction, GraphBytes, GraphView};
 use ripplet::lp::quality::{Sizes, Summary};
 use ripplet::lp::refine::Refined;
+use ripplet::lp::sweep;
 use ripplet::lp::{DeviceSeconds, Item, NO_LABEL, Outcome, Plan};
 use serde::Serialize;
 use std::fmt::{self, Write};
@@ -244,6 +245,12 @@ pub struct Layer {
     /// The number of communities, and their modularity.
     #[serde(flatten)]
     pub summary: Summary,
+}
+
+impl From<sweep::Layer> for Layer {
+    fn from(sweep::Layer { gamma, rounds: iterations, summary }: sweep::Layer) -> Layer {
+        Layer { gamma, iterations, summary }
+    }
 }
 
 /// The output of `--stats`.

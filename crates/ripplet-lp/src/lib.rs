@@ -64,6 +64,7 @@ pub mod schedules;
 mod shared_checkpoint;
 pub mod small;
 pub mod stop;
+pub mod sweep;
 
 pub use checkpoint::{Checkpoint, CheckpointError, Keeper, NotKept, State};
 pub use columns::{Column, ColumnError, ColumnKind, ColumnSpec, ColumnValues};

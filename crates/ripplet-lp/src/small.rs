@@ -14,12 +14,22 @@
 //! Time: one pass over the arcs of small communities, and `O(arcs of small communities · log
 //! least)`. Determinism: integers, and ties are broken by label; nothing depends on threads.
 
+use crate::programs::Membership;
 use crate::{Label, NO_LABEL};
 use ripplet_graph::storage::{NeighborLists, ShardLists};
 use ripplet_graph::{GraphView, OutOfMemory, dispatch_storage, memory};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
+
+/// The least size of a community, and what becomes of the members of smaller ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MinSize {
+    /// Members of communities with fewer members lose their label.
+    Drop(u32),
+    /// Communities with fewer members are merged into neighbours; see the module.
+    Join(u32),
+}
 
 /// The numbers of merged and removed communities.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -30,6 +40,33 @@ pub struct SmallCommunities {
     pub dropped: u32,
     /// The number of these members.
     pub unassigned: u32,
+}
+
+impl MinSize {
+    /// Returns the least size.
+    pub fn least(self) -> u32 {
+        match self {
+            MinSize::Drop(least) | MinSize::Join(least) => least,
+        }
+    }
+
+    /// Applies it to communities given by one label per vertex.
+    ///
+    /// # Errors
+    /// If memory is refused; see the module for how much.
+    ///
+    /// # Panics
+    /// If the number of labels differs from the number of vertices.
+    pub fn apply<'g>(
+        self,
+        graph: impl Into<GraphView<'g>>,
+        labels: &mut [Label],
+    ) -> Result<SmallCommunities, OutOfMemory> {
+        match self {
+            MinSize::Drop(least) => drop_small(labels, least),
+            MinSize::Join(least) => join_small(graph.into(), labels, least),
+        }
+    }
 }
 
 /// Removes the label of the members of communities with fewer than `least` members.
@@ -47,6 +84,22 @@ pub fn drop_small(labels: &mut [Label], least: u32) -> Result<SmallCommunities, 
         }
     }
     Ok(found)
+}
+
+/// Removes the memberships in communities with fewer than `least` members; returns how many.
+///
+/// # Errors
+/// If 4 bytes per vertex are refused.
+pub fn drop_small_memberships(
+    memberships: &mut Vec<Membership>,
+    vertices: u32,
+    least: u32,
+) -> Result<u64, OutOfMemory> {
+    let mut sizes: Vec<u32> = memory::zeros(vertices as usize)?;
+    memberships.iter().for_each(|row| sizes[row.label as usize] += 1);
+    let before = memberships.len();
+    memberships.retain(|row| sizes[row.label as usize] >= least);
+    Ok((before - memberships.len()) as u64)
 }
 
 /// Merges communities with fewer than `least` members into the neighbour with the largest edge

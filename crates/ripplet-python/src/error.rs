@@ -193,6 +193,8 @@ impl From<CommunitiesError> for Failure {
             CommunitiesError::Run(error) => error.into(),
             CommunitiesError::Refine(error) => error.into(),
             CommunitiesError::OutOfMemory(error) => error.into(),
+            CommunitiesError::Quality(error) => error.into(),
+            CommunitiesError::HostMemory { .. } => Failure::new(Class::Memory, error),
             CommunitiesError::Threads(error) => error.into(),
             CommunitiesError::Open(_) => Failure::new(Class::Device, error),
             error => Failure::input(error),

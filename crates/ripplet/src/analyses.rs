@@ -18,13 +18,13 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use crate::device::{Device, Fallback, OpenWorkersError, plan_on_cpu};
+use crate::device::{Device, Fallback, GpuWorker, OpenWorkersError, plan_on_cpu};
 use crate::swarm::{Analysis, Column, SwarmError, Worker};
 use ripplet_analytics::closeness::Closeness;
 use ripplet_analytics::lcc::{Definition, Lcc};
 use ripplet_analytics::pagerank::{Jumps, PageRank};
 use ripplet_analytics::{Lengths, PathAnalysis};
-use ripplet_graph::{ExternalId, GraphView, Observer, VertexId, memory};
+use ripplet_graph::{ExternalId, Graph, GraphView, Observer, VertexId, memory};
 use ripplet_io::write::{ColumnData, Part};
 use ripplet_lp::Plan;
 use std::fmt;
@@ -271,19 +271,12 @@ impl<'g> AnalysisRun<'g> {
     /// device. `threads` are those of the CPU: rayon's current pool has as many when the analysis runs.
     ///
     /// # Errors
-    /// If the device cannot be opened, memory for a plain copy of compressed lists is refused, or an analysis other than
-    /// PageRank is personalized.
+    /// If the device cannot be opened, or an analysis other than PageRank is personalized.
     pub fn plan(&self, threads: usize) -> Result<(Plan, String), AnalyseError> {
         self.analysis.personalized(self.jumps.as_ref())?;
-        if let Ok(mut workers) = self.device.open_workers(self.analysis, 1, self.memory)? {
-            if workers.len() > 1 {
-                return Err(AnalyseError::SeveralGpus);
-            }
-            if let Some(gpu) = workers.pop() {
-                let plain = self.graph.to_plain().map_err(SwarmError::from)?;
-                let plan = gpu.plan_graph(&plain).map_err(SwarmError::from)?;
-                return Ok((plan, gpu.name()));
-            }
+        if let Ok(Some((gpu, graph))) = self.opened()? {
+            let plan = gpu.plan_graph(graph).map_err(SwarmError::from)?;
+            return Ok((plan, gpu.name()));
         }
         let plan = self.analysis.plan_personalized(self.graph, self.jumps.as_ref(), threads)?;
         Ok((plan_on_cpu(self.graph, plan), "cpu".into()))
@@ -292,11 +285,10 @@ impl<'g> AnalysisRun<'g> {
     /// Runs the analysis; the CPU uses rayon's current pool. Under [`Device::auto`], a run that
     /// fails on the GPU is repeated on the CPU.
     ///
-    /// Memory: that of the analysis, and its values; for compressed lists on a GPU also the plain
-    /// graph.
+    /// Memory: that of the analysis, and its values. Compressed lists are analysed by the CPU, as they are.
     ///
     /// # Errors
-    /// If the device cannot be opened, memory is refused, the analysis fails, or one other than PageRank is personalized.
+    /// If the device cannot be opened, compressed lists are for a GPU, memory is refused, the analysis fails, or one other than PageRank is personalized.
     pub fn run(&self) -> Result<Analysed<'g>, AnalyseError> {
         self.run_with(&mut ())
     }
@@ -308,32 +300,40 @@ impl<'g> AnalysisRun<'g> {
     pub fn run_with(&self, observer: &mut dyn Observer) -> Result<Analysed<'g>, AnalyseError> {
         // Before a GPU is asked, which knows no jumps.
         self.analysis.personalized(self.jumps.as_ref())?;
-        let mut fallback = None;
-        match self.device.open_workers(self.analysis, 1, self.memory)? {
-            Err(reason) => fallback = Some(reason),
-            Ok(mut workers) => {
-                if workers.len() > 1 {
-                    return Err(AnalyseError::SeveralGpus);
-                }
-                if let Some(mut gpu) = workers.pop() {
-                    let mut values = Collected::default();
-                    let take =
-                        |part: Part<'_>, columns: &[ColumnData<'_>]| values.add(&part, columns);
-                    let plain = self.graph.to_plain().map_err(SwarmError::from)?;
-                    match gpu.answer_graph(&plain, &*observer, take) {
-                        Ok(()) => return Ok(self.analysed(values, gpu.name(), None)),
-                        Err(error) => {
-                            let reason = self.device.fallback(&error);
-                            fallback = Some(reason.ok_or(error)?);
-                        }
-                    }
+        let fallback = match self.opened()? {
+            Err(reason) => Some(reason),
+            Ok(None) => None,
+            Ok(Some((mut gpu, graph))) => {
+                let mut values = Collected::default();
+                let take = |part: Part<'_>, columns: &[ColumnData<'_>]| values.add(&part, columns);
+                match gpu.answer_graph(graph, &*observer, take) {
+                    Ok(()) => return Ok(self.analysed(values, gpu.name(), None)),
+                    Err(error) => Some(self.device.fallback(&error).ok_or(error)?),
                 }
             }
-        }
+        };
         let mut values = Collected::default();
         let take = |part: Part<'_>, columns: &[ColumnData<'_>]| values.add(&part, columns);
         self.analysis.of_graph_personalized(self.graph, self.jumps.as_ref(), observer, take)?;
         Ok(self.analysed(values, "cpu".into(), fallback))
+    }
+
+    /// Opens the GPU of the choice, with the lists that it reads: none for the CPU, with the reason if the choice
+    /// allowed a GPU.
+    fn opened(&self) -> Result<Result<Option<(GpuWorker, &'g Graph)>, Fallback>, AnalyseError> {
+        let of_device = OpenWorkersError::from;
+        let (device, fallback) =
+            self.device.for_lists(self.graph.into(), self.memory).map_err(of_device)?;
+        let mut workers = match device.open_workers(self.analysis, 1, self.memory)? {
+            Err(reason) => return Ok(Err(reason)),
+            Ok(workers) if workers.len() > 1 => return Err(AnalyseError::SeveralGpus),
+            Ok(workers) => workers,
+        };
+        Ok(match (workers.pop().zip(self.graph.as_plain()), fallback) {
+            (Some(gpu), _) => Ok(Some(gpu)),
+            (None, Some(reason)) => Err(reason),
+            (None, None) => Ok(None),
+        })
     }
 
     fn analysed(

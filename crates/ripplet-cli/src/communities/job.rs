@@ -21,19 +21,11 @@ use ripplet::io::write::is_graph;
 use ripplet::lp::programs::Guard;
 use ripplet::lp::refine::MergeShare;
 use ripplet::lp::schedules::Parameter;
+use ripplet::lp::small::MinSize;
 use ripplet::lp::{Counter, Settings};
 use ripplet::programs::{BuiltIn, ProgramName};
 use ripplet::{LoadOptions, Storage};
 use std::path::{Path, PathBuf};
-
-/// The treatment of small communities.
-#[derive(Clone, Copy, Debug)]
-pub struct Small {
-    /// Communities with fewer members are small.
-    pub least: u32,
-    /// Whether they join a neighbour instead of being left out.
-    pub joins: bool,
-}
 
 /// A resolved command.
 pub struct Job<'a> {
@@ -45,7 +37,7 @@ pub struct Job<'a> {
     /// The output's format, if its name does not show it.
     pub to: Option<Format>,
     pub names: Names,
-    pub small: Option<Small>,
+    pub small: Option<MinSize>,
     /// The number of largest communities that are listed.
     pub top: Option<u32>,
     pub stats: Option<PathBuf>,
@@ -111,7 +103,7 @@ impl Arguments {
             to: self.to,
             output: self.output.clone().filter(|_| self.estimate.estimate.is_none()),
             names: self.names,
-            small: self.min_size.map(|least| Small { least, joins: self.join_small }),
+            small: self.min_size.map(if self.join_small { MinSize::Join } else { MinSize::Drop }),
             top: self.top,
             stats: self.stats.clone().filter(|_| self.estimate.estimate.is_none()),
             estimate: self.estimate.estimate,
@@ -273,7 +265,7 @@ impl Job<'_> {
         if let Some(reason) = is_whole(&self.input, &self.load) {
             return Some(reason);
         }
-        let joins = self.small.is_some_and(|small| small.joins);
+        let joins = matches!(self.small, Some(MinSize::Join(_)));
         let reasons = [
             ("a program of a file", matches!(self.program, Program::File(_))),
             ("--program seeded", matches!(self.program, Program::Seeded(_))),

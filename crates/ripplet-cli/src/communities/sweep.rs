@@ -2,93 +2,68 @@
 
 use super::program::SweepJob;
 use super::rows::Rows;
-use super::work::{Run, Sweep, Work, judge};
+use super::work::{self, Run, Work};
 use crate::failure::Failure;
 use crate::output::written;
 use crate::stats::{ExchangeFigures, Layer, Stages};
 use ripplet::device::AnyExecutor;
 use ripplet::io::write::{ColumnData, VertexColumn, write_vertex_table};
-use ripplet::lp::programs::{Gamma, LayeredOrder, Llp, sweep};
-use ripplet::lp::quality::Summary;
-use ripplet::lp::{DynProgram, Executor, Outcome, RunError};
-use std::time::Instant;
-
-/// A finished sweep: its best run, and the order of all runs.
-struct Swept {
-    run: Run,
-    sweep: Sweep,
-    order: Option<LayeredOrder>,
-}
+use ripplet::lp::programs::LayeredOrder;
+use ripplet::lp::sweep::{Sweep, SweepError, Swept};
 
 impl Work<'_> {
     /// Runs the program at each γ, keeps the communities of the highest modularity, and writes the
     /// order of the vertices if one is requested.
     pub(super) fn sweep(&self, job: &SweepJob) -> Result<(), Failure> {
-        self.check(&*Box::<dyn DynProgram>::from(Llp::new(Gamma::ZERO)))?;
-        let swept = self.on_device(|executor| self.sweep_on(executor, job))?;
-        let Some(Swept { run, sweep, order }) = swept else { return Ok(()) };
+        self.check(&*Sweep::program())?;
+        let sweep = Sweep::halved(job.halvings);
+        let sweep = if job.order.is_some() { sweep.with_order() } else { sweep };
+        let swept = self.on_device(|executor| self.sweep_on(executor, sweep))?;
+        let Some((run, figures, order)) = swept else { return Ok(()) };
         if let (Some(order), Some(path)) = (order, &job.order) {
             let values = ColumnData::U32(order.places());
             let places = VertexColumn { name: "place", len: 1, values };
             written(write_vertex_table(path, self.graph.ids(), &[places]))?;
         }
-        self.finish(run, Some(sweep), Box::new(|outcome| Ok(Rows::of_labels(outcome))))
+        self.finish(run, Some(figures), Box::new(|outcome| Ok(Rows::of_labels(outcome))))
     }
 
-    fn sweep_on(&self, executor: &AnyExecutor, job: &SweepJob) -> Result<Option<Swept>, Failure> {
+    /// Runs the sweep on a device; returns the best run, the figures of all, and their order, or `None` if only the
+    /// plan is requested.
+    fn sweep_on(
+        &self,
+        executor: &AnyExecutor,
+        sweep: Sweep,
+    ) -> Result<Option<(Run, work::Sweep, Option<LayeredOrder>)>, Failure> {
         let (graph, settings) = (self.graph, &*self.settings.borrow());
-        let gammas = Gamma::halved(job.halvings);
-        let program = Box::<dyn DynProgram>::from(Llp::new(Gamma::ZERO));
-        let mut plan = executor.plan(graph, &*program, settings);
-        plan = plan.with("the best labels so far", 4 * u64::from(graph.vertices()));
-        if job.order.is_some() {
-            plan = plan.with("the layered order", LayeredOrder::bytes_for(graph.vertices()));
-        }
-        plan = self.with_check(plan, &*program, settings);
+        let program = Sweep::program();
+        let plan = sweep.plan(executor, graph, settings);
+        let plan = self.with_check(plan, &*program, settings);
         let plans = || executor.plans(graph, &*program, settings);
         if self.is_estimate(executor, &*program, settings, &plan, plans)? {
             return Ok(None);
         }
-        let refused = |_| Failure::Run(RunError::OutOfMemory { bytes: plan.algorithm_host() });
-        let mut order = match job.order {
-            Some(_) => Some(LayeredOrder::new(graph.vertices()).map_err(refused)?),
-            None => None,
-        };
-        let (mut layers, mut best): (Vec<Layer>, Option<(Summary, Outcome)>) = (Vec::new(), None);
-        let (mut judged, mut seconds, mut start) = (Ok(()), Stages::default(), Instant::now());
+        let mut seconds = Stages::default();
         let watch = &mut self.console.watch().until(settings.stop.clone(), graph.vertices());
-        sweep(executor, graph, &gammas, settings, watch, |gamma, outcome| {
-            if let Some(order) = &mut order {
-                order.refine(&outcome.labels);
-            }
-            seconds.add_run(start.elapsed().as_secs_f64(), &outcome);
-            let gamma = gamma.value();
-            match judge(self.console, graph, &outcome) {
-                Err(failure) => judged = Err(failure),
-                Ok(summary) => {
-                    layers.push(Layer { gamma, iterations: outcome.rounds.len(), summary });
-                    if best.as_ref().is_none_or(|(top, _)| summary.modularity > top.modularity) {
-                        best = Some((summary, outcome));
-                    }
-                }
-            }
-            start = Instant::now();
+        let swept = sweep.run(executor, graph, settings, watch, |outcome, time| {
+            seconds.add_run(time.as_secs_f64(), outcome);
+            self.console.stage("measuring modularity");
+        });
+        let Swept { layers, best, outcome, order } = swept.map_err(|error| match error {
+            SweepError::Run(error) => Failure::from(error),
+            SweepError::Quality(error) => error.into(),
         })?;
-        judged?;
-        let choices = self.choices(executor, settings);
-        Ok(best.map(|(best, outcome)| Swept {
-            run: Run {
-                choices,
-                plan,
-                outcome,
-                seconds,
-                checkpoints: None,
-                exchange: executor.exchanged().map(ExchangeFigures::from),
-                ranks: None,
-                refinement: None,
-            },
-            sweep: Sweep { layers, best },
-            order,
-        }))
+        let run = Run {
+            choices: self.choices(executor, settings),
+            plan,
+            outcome,
+            seconds,
+            checkpoints: None,
+            exchange: executor.exchanged().map(ExchangeFigures::from),
+            ranks: None,
+            refinement: None,
+        };
+        let layers = layers.into_iter().map(Layer::from).collect();
+        Ok(Some((run, work::Sweep { layers, best }, order)))
     }
 }

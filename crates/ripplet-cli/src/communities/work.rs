@@ -3,7 +3,7 @@
 use super::check::check;
 use super::checkpoint::{Keeping, Store};
 use super::file::FileJob;
-use super::job::{Job, Small};
+use super::job::Job;
 use super::largest;
 use super::program::Program;
 use super::rows::{Names, Rows};
@@ -23,7 +23,7 @@ use ripplet::graph::{GraphView, VertexId};
 use ripplet::lp::check::{SAMPLE, plan as plan_of_check};
 use ripplet::lp::engine::bytes_of_state;
 use ripplet::lp::quality::{QualityError, Sizes, Summary};
-use ripplet::lp::small::{drop_small, join_small};
+use ripplet::lp::small::MinSize;
 use ripplet::lp::{
     Counter, DynProgram, Executor, Keeper, NO_LABEL, Outcome, Plan, RunError, Settings, Sketch,
 };
@@ -217,27 +217,25 @@ impl Work<'_> {
         self.with_check(plan, program, settings)
     }
 
-    /// The settings, with the counter that is to be found for the device's memory: the exact one is the
-    /// fastest and misses nothing, and only its tables, which grow with degrees, speak for a sketch.
+    /// The settings, with the counter that is to be found for the device's memory.
     fn settings_on<'s>(
         &self,
         executor: &AnyExecutor,
         program: &dyn DynProgram,
         settings: &'s Settings,
     ) -> Cow<'s, Settings> {
-        let exact = Cow::Borrowed(settings);
-        if !self.job.finds_counter || !program.info().follows_frequency {
-            return exact;
+        if !self.job.finds_counter {
+            return Cow::Borrowed(settings);
         }
-        let plan = executor.plan(self.graph, program, &exact);
-        let refused = memory::check_plan(&plan, self.job.host_memory, "").and_then(|()| {
-            let checked = executor.check_run(self.graph, program, &exact, &plan);
-            checked.map_err(Failure::from)
-        });
-        let Err(why) = refused else { return exact };
-        let counter = Counter::from(Sketch::of_eight());
-        self.console.remark(&format!("counting by {counter}, as exact does not fit: {why}"));
-        Cow::Owned(Settings { counter, ..settings.clone() })
+        let fits = |plan: &Plan| memory::check_plan(plan, self.job.host_memory, "");
+        match executor.fitting_counter(self.graph, program, settings, fits) {
+            (_, None) => Cow::Borrowed(settings),
+            (counter, Some(why)) => {
+                self.console
+                    .remark(&format!("counting by {counter}, as exact does not fit: {why}"));
+                Cow::Owned(Settings { counter, ..settings.clone() })
+            }
+        }
     }
 
     /// Prints the plan if only that is requested; otherwise refuses a run that does not fit.
@@ -332,7 +330,7 @@ impl Work<'_> {
         interrupt::check()?;
         let mut rows = rows(outcome)?;
         if let Some(small) = job.small.filter(|_| !job.program.is_partition()) {
-            let dropped = rows.drop_small(small.least, graph.vertices())?;
+            let dropped = rows.drop_small(small.least(), graph.vertices())?;
             self.report_dropped(small, dropped, "rows");
         }
         if job.names == Names::Hub {
@@ -433,14 +431,11 @@ impl Work<'_> {
     }
 
     /// Merges small communities into neighbours or leaves them out.
-    fn treat(&self, small: Small, labels: &mut [VertexId]) -> Result<(), Failure> {
-        let found = match small.joins {
-            true => join_small(self.graph, labels, small.least)?,
-            false => drop_small(labels, small.least)?,
-        };
+    fn treat(&self, small: MinSize, labels: &mut [VertexId]) -> Result<(), Failure> {
+        let found = small.apply(self.graph, labels)?;
         if found.joined > 0 {
             let joined = counted(found.joined as u64, "community", "communities");
-            let least = small.least;
+            let least = small.least();
             self.console.remark(&format!(
                 "{joined} with fewer than {least} vertices joined the neighbour they have most edges to"
             ));
@@ -467,9 +462,9 @@ impl Work<'_> {
         self.console.note(&format!("{vertices} {have} no label{left_out}"));
     }
 
-    fn report_dropped(&self, small: Small, dropped: u64, what: &str) {
+    fn report_dropped(&self, small: MinSize, dropped: u64, what: &str) {
         if dropped > 0 {
-            let least = small.least;
+            let least = small.least();
             self.console.remark(&format!(
                 "{dropped} {what} of communities with fewer than {least} are left out"
             ));

@@ -17,8 +17,8 @@
 //!
 //! Reference: Boldi, Rosa, Santini, Vigna, WWW 2011, section 4.
 
-use super::llp::{Gamma, sweep};
-use crate::{Executor, Label, RoundObserver, RunError, Settings};
+use super::llp::{Gamma, Llp};
+use crate::{DynProgram, Executor, Label, RoundObserver, RunError, Settings};
 use rayon::prelude::*;
 use ripplet_graph::memory::{self, OutOfMemory};
 use ripplet_graph::{GraphView, VertexId};
@@ -63,6 +63,11 @@ impl LayeredOrder {
         sorted.for_each(|(&(_, x), place)| self.places[x as usize] = place);
     }
 
+    /// Converts into the place of each vertex, from 0.
+    pub fn into_places(self) -> Vec<VertexId> {
+        self.places
+    }
+
     /// Returns the place of each vertex, from 0.
     pub fn places(&self) -> &[VertexId] {
         &self.places
@@ -85,6 +90,9 @@ pub fn layered_order<'g>(
     let bytes = LayeredOrder::bytes_for(graph.vertices());
     let order = LayeredOrder::new(graph.vertices());
     let mut order = order.map_err(|_| RunError::OutOfMemory { bytes })?;
-    sweep(executor, graph, gammas, settings, observer, |_, found| order.refine(&found.labels))?;
+    for &gamma in gammas {
+        let program = Box::<dyn DynProgram>::from(Llp::new(gamma));
+        order.refine(&executor.run_on(graph, &*program, settings, observer)?.labels);
+    }
     Ok(order.places)
 }

@@ -22,8 +22,6 @@
 pub use program::Llp;
 
 use crate::hooks::label_program;
-use crate::{DynProgram, Executor, Outcome, RoundObserver, RunError, Settings};
-use ripplet_graph::GraphView;
 use thiserror::Error;
 
 /// γ: the cost of a label's member that is not a neighbour, in steps of 2⁻¹⁶ of a neighbour.
@@ -73,28 +71,6 @@ impl Llp {
     pub fn new(gamma: Gamma) -> Llp {
         Llp { gamma: gamma.0 }
     }
-}
-
-/// Runs [`Llp`] at each γ on the same graph and passes each outcome to `visit`.
-///
-/// Each run starts from the initial labels of `settings`. Memory: that of one run, and its labels.
-///
-/// # Errors
-/// See [`Executor::run`]; `visit` has then received the outcomes of the γs before.
-pub fn sweep<'g>(
-    executor: &dyn Executor,
-    graph: impl Into<GraphView<'g>>,
-    gammas: &[Gamma],
-    settings: &Settings,
-    observer: &mut dyn RoundObserver,
-    mut visit: impl FnMut(Gamma, Outcome),
-) -> Result<(), RunError> {
-    let graph = graph.into();
-    gammas.iter().try_for_each(|&gamma| {
-        let program = Box::<dyn DynProgram>::from(Llp::new(gamma));
-        visit(gamma, executor.run_on(graph, &*program, settings, observer)?);
-        Ok(())
-    })
 }
 
 #[label_program]

@@ -19,7 +19,7 @@ use crate::DynProgram;
 
 pub use cdlp::Cdlp;
 pub use layered::{LayeredOrder, layered_order};
-pub use llp::{BadGamma, Gamma, Llp, sweep};
+pub use llp::{BadGamma, Gamma, Llp};
 pub use lpa::{BadGuard, Guard, Lpa};
 pub use seeded::{BadAttenuation, Seed, SeedError, Seeded, Seeding, strengths};
 pub use slpa::{BadMemory, BadThreshold, MEMORY, Membership, ROUNDS, Slpa, THRESHOLD, memberships};

@@ -7,8 +7,10 @@ use ripplet_graph::{Graph, GraphBuilder, MAX_SHARD_ARCS, VertexId};
 use ripplet_lp::cpu::CpuExecutor;
 use ripplet_lp::programs::{
     Cdlp, Gamma, Llp, Lpa, Membership, Seed, SeedError, Seeded, Seeding, Slpa, THRESHOLD,
-    layered_order, memberships, strengths, sweep,
+    layered_order, memberships, strengths,
 };
+use ripplet_lp::quality::Summary;
+use ripplet_lp::sweep::Sweep;
 use ripplet_lp::{
     Column, ColumnValues, DeviceSeconds, Executor, Hints, NO_LABEL, Outcome, Scalar, Schedule,
     Settings, Stop, StopReason,
@@ -44,12 +46,19 @@ fn a_higher_gamma_finds_smaller_communities() {
     let graph = GraphBuilder::new().build(Social::new(11).generate().unwrap()).unwrap();
     let settings = Settings { stop: Stop::after(20), ..Settings::default() };
     let mut seen = Vec::new();
-    sweep(&executor(), &graph, &Gamma::halved(10), &settings, &mut (), |gamma, found| {
-        let communities: BTreeSet<u32> = found.labels.into_iter().collect();
-        seen.push((gamma.value(), communities.len()));
-    })
-    .unwrap();
+    let sweep = Sweep::halved(10).with_order();
+    let swept = sweep.run(&executor(), &graph, &settings, &mut (), |found, _| {
+        let communities: BTreeSet<u32> = found.labels.iter().copied().collect();
+        seen.push((Summary::of(&graph, &found.labels).unwrap(), communities.len()));
+    });
+    let swept = swept.unwrap();
     assert_eq!(seen.len(), 12);
+    assert!(swept.layers.iter().map(|layer| layer.summary).eq(seen.iter().map(|seen| seen.0)));
+    let best = seen.iter().map(|seen| seen.0.modularity).fold(f64::MIN, f64::max);
+    assert_eq!(swept.best.modularity, best);
+    assert_eq!(Summary::of(&graph, &swept.outcome.labels).unwrap(), swept.best);
+    let order = layered_order(&executor(), &graph, &Gamma::halved(10), &settings, &mut ());
+    assert_eq!(swept.order.unwrap().places(), order.unwrap());
     let fewer = seen.windows(2).all(|steps| steps[1].1 <= steps[0].1);
     assert!(fewer && seen[11].1 * 4 < seen[0].1, "{seen:?}");
 }

@@ -21,9 +21,12 @@
 //! | refinement, in place of a program | [`CommunitySearch::refine`] | |
 //! | vertices that keep their community, under refinement | [`CommunitySearch::fixed`] | none |
 //! | largest size, under refinement | [`CommunitySearch::max_size`] | none |
+//! | least size | [`CommunitySearch::min_size`] | none |
+//! | many resolutions | [`CommunitySearch::sweep`] in place of `run` | |
 //! | device | [`CommunitySearch::device`] | `auto` |
 //! | schedule | [`CommunitySearch::schedule`] | the program's |
-//! | counter | [`CommunitySearch::counter`] | exact |
+//! | counter | [`CommunitySearch::counter`], [`CommunitySearch::fitting_counter`] | exact |
+//! | limit of host memory | [`CommunitySearch::host_memory`] | none |
 //! | storage of the lists | [`CommunitySearch::storage`] | as they are |
 //! | stop rule | [`CommunitySearch::stop`] | the program's |
 //! | seed of draws | [`CommunitySearch::seed`] | 0 |
@@ -32,6 +35,8 @@ mod result;
 mod search;
 #[cfg(feature = "serde")]
 mod serialize;
+mod sweep;
 
 pub use result::{Communities, Community, Iter, Members, UnknownVertex};
 pub use search::{CommunitiesError, CommunitySearch, communities};
+pub use sweep::SweptCommunities;

@@ -4,7 +4,7 @@ use crate::device::Fallback;
 use ripplet_graph::{ExternalId, GraphView, OutOfMemory, VertexId, memory};
 use ripplet_lp::programs::Membership;
 use ripplet_lp::quality::{QualityError, Summary};
-use ripplet_lp::{Label, NO_LABEL, Outcome};
+use ripplet_lp::{Counter, Label, NO_LABEL, Outcome};
 use std::ops::Range;
 use thiserror::Error;
 
@@ -33,11 +33,20 @@ use thiserror::Error;
 pub struct Communities<'g> {
     graph: GraphView<'g>,
     outcome: Outcome,
-    device: String,
-    fallback: Option<Fallback>,
+    computed_on: ComputedOn,
+    counter: Counter,
     groups: Groups,
     /// The communities of each vertex, if it may have several.
     of_vertex: Option<OfVertex>,
+}
+
+/// What computed communities.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ComputedOn {
+    /// The name of the device.
+    pub device: String,
+    /// The reason why it was the CPU, if the choice allowed a GPU.
+    pub fallback: Option<Fallback>,
 }
 
 /// Memberships by community.
@@ -136,8 +145,8 @@ impl<'g> Communities<'g> {
             (vertex, label, strengths.map_or(1.0, |strengths| strengths[vertex as usize]))
         });
         let groups = Groups::new(rows, graph.vertices(), strengths.is_some())?;
-        let (device, fallback) = (String::new(), None);
-        Ok(Communities { graph, outcome, device, fallback, groups, of_vertex: None })
+        let (computed_on, counter) = (ComputedOn::default(), Counter::EXACT);
+        Ok(Communities { graph, outcome, computed_on, counter, groups, of_vertex: None })
     }
 
     /// Returns the communities of memberships, which come by vertex.
@@ -156,13 +165,18 @@ impl<'g> Communities<'g> {
         }
         let labels = memory::collected(rows.iter().map(|row| row.label))?;
         let of_vertex = Some(OfVertex { starts, labels });
-        let (device, fallback) = (String::new(), None);
-        Ok(Communities { graph, outcome, device, fallback, groups, of_vertex })
+        let (computed_on, counter) = (ComputedOn::default(), Counter::EXACT);
+        Ok(Communities { graph, outcome, computed_on, counter, groups, of_vertex })
     }
 
     /// Sets what computed them.
-    pub(super) fn computed_on(self, device: String, fallback: Option<Fallback>) -> Self {
-        Communities { device, fallback, ..self }
+    pub(super) fn computed_on(self, computed_on: ComputedOn) -> Self {
+        Communities { computed_on, ..self }
+    }
+
+    /// Sets how votes were counted.
+    pub(super) fn counted_by(self, counter: Counter) -> Self {
+        Communities { counter, ..self }
     }
 
     /// Returns the number of communities.
@@ -243,12 +257,17 @@ impl<'g> Communities<'g> {
 
     /// Returns the name of the device that computed them: `cpu`, or the GPU's number and model.
     pub fn device(&self) -> &str {
-        &self.device
+        &self.computed_on.device
     }
 
     /// Returns the reason why it was the CPU, if the choice allowed a GPU.
     pub fn fallback(&self) -> Option<&Fallback> {
-        self.fallback.as_ref()
+        self.computed_on.fallback.as_ref()
+    }
+
+    /// Returns how votes were counted: exactly, or by the sketch that was chosen or found.
+    pub fn counter(&self) -> Counter {
+        self.counter
     }
 }
 

@@ -1,6 +1,6 @@
 //! The builder of a run.
 
-use super::result::Communities;
+use super::result::{Communities, ComputedOn};
 use crate::device::{AnyExecutor, Device, Fallback, OpenError};
 use crate::programs::{BuiltIn, ProgramError, ProgramName};
 use crate::{Storage, StoredGraph};
@@ -9,12 +9,15 @@ use ripplet_lp::cpu::{CpuExecutor, ThreadError};
 use ripplet_lp::programs::{
     BadAttenuation, BadThreshold, Seed, SeedError, Seeded, Seeding, memberships, strengths,
 };
+use ripplet_lp::quality::QualityError;
 use ripplet_lp::refine::{MergeShare, Objective, RefineError, RefineOptions};
+use ripplet_lp::small::{MinSize, drop_small_memberships};
 use ripplet_lp::{
     Counter, DynProgram, Executor, Label, Outcome, Plan, RoundObserver, RunError, Schedule,
     Settings, Stop,
 };
 use ripplet_ranks::SharedComm;
+use std::borrow::Cow;
 use std::num::NonZeroU32;
 use std::sync::{Arc, PoisonError};
 use thiserror::Error;
@@ -27,6 +30,8 @@ pub fn communities<'g>(graph: impl Into<GraphView<'g>>) -> CommunitySearch<'g> {
         refine: None,
         fixed: Vec::new(),
         max_size: None,
+        min_size: None,
+        finds_counter: false,
         device: Device::auto(),
         schedule: None,
         stop: None,
@@ -67,7 +72,7 @@ pub fn communities<'g>(graph: impl Into<GraphView<'g>>) -> CommunitySearch<'g> {
 /// ```
 #[derive(Clone)]
 pub struct CommunitySearch<'g> {
-    graph: GraphView<'g>,
+    pub(super) graph: GraphView<'g>,
     program: Choice,
     /// The score to increase by refinement, in place of the program.
     refine: Option<Objective>,
@@ -75,6 +80,10 @@ pub struct CommunitySearch<'g> {
     fixed: Vec<VertexId>,
     /// The most vertices of a community under refinement.
     max_size: Option<NonZeroU32>,
+    /// The least size of a community, and what becomes of smaller ones.
+    min_size: Option<MinSize>,
+    /// Whether the counter is the one that fits the memory, instead of the settings'.
+    finds_counter: bool,
     device: Device,
     schedule: Option<Schedule>,
     stop: Option<Stop>,
@@ -127,6 +136,9 @@ pub enum CommunitiesError {
     /// `seeded` has no seeds.
     #[error("seeded begins with vertices whose cluster is known, but no seeds are given")]
     NoSeeds,
+    /// The modularity of a sweep could not be measured.
+    #[error(transparent)]
+    Quality(#[from] QualityError),
     /// Refinement is not possible on this graph, or with these choices of it.
     #[error(transparent)]
     Refine(#[from] RefineError),
@@ -139,9 +151,36 @@ pub enum CommunitiesError {
     /// A choice is not possible on several ranks.
     #[error("{0} is not possible on several ranks; leave it out, or run it in one process")]
     NotOnRanks(&'static str),
+    /// Communities that share vertices cannot join one another.
+    #[error(
+        "small communities join others only if communities share no vertex, but the program is {0}; drop them"
+    )]
+    JoinOverlapping(String),
+    /// The run needs more host memory than it may use.
+    #[error(
+        "the run needs {needed} bytes of host memory with its graph, more than the limit of {limit}; allow more, or \
+         choose a smaller sketch or compressed storage"
+    )]
+    HostMemory {
+        /// The bytes of the plan.
+        needed: u64,
+        /// The limit.
+        limit: u64,
+    },
     /// Seeds are given to another program.
     #[error("seeds are for the program seeded, but the program is {0}")]
     UnusedSeeds(String),
+}
+
+impl CommunitiesError {
+    /// Returns the reason to compute on the CPU after this error on a GPU, if the choice of the device allows it.
+    fn fallback(&self, device: &Device) -> Option<Fallback> {
+        match self {
+            CommunitiesError::Run(error) => device.fallback(error),
+            CommunitiesError::Refine(error) => device.fallback(error),
+            _ => None,
+        }
+    }
 }
 
 impl<'g> CommunitySearch<'g> {
@@ -240,6 +279,26 @@ impl<'g> CommunitySearch<'g> {
         self
     }
 
+    /// Sets the least size of a community, and what becomes of smaller ones: their members are left out, or join a
+    /// neighbour. With `slpa` and `seeded` they can only be left out.
+    ///
+    /// ```
+    /// use ripplet::lp::small::MinSize;
+    /// # let ids = ripplet::graph::VertexIds::Consecutive { first: 1, count: 5 };
+    /// # let edges = ripplet::graph::EdgeTable::new(ids, vec![0, 1, 2, 3], vec![1, 2, 0, 4])?;
+    /// # let graph = ripplet::graph::GraphBuilder::new().build(edges)?;
+    ///
+    /// // A triangle, and a pair that no edge connects to it.
+    /// let found = ripplet::communities(&graph).min_size(MinSize::Join(3)).run()?;
+    /// assert_eq!(found.iter().map(|community| community.len()).collect::<Vec<_>>(), [3]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn min_size(mut self, size: MinSize) -> Self {
+        self.min_size = Some(size);
+        self
+    }
+
     /// Chooses the device.
     #[must_use]
     pub fn device(mut self, device: Device) -> Self {
@@ -258,6 +317,15 @@ impl<'g> CommunitySearch<'g> {
     #[must_use]
     pub fn counter(mut self, counter: Counter) -> Self {
         self.settings.counter = counter;
+        self.finds_counter = false;
+        self
+    }
+
+    /// Chooses the counter by the memory: exact if its tables fit the device and [`CommunitySearch::host_memory`], and
+    /// otherwise a sketch of eight labels ([`AnyExecutor::fitting_counter`]). [`Communities::counter`] says which.
+    #[must_use]
+    pub fn fitting_counter(mut self) -> Self {
+        self.finds_counter = true;
         self
     }
 
@@ -354,7 +422,8 @@ impl<'g> CommunitySearch<'g> {
         self
     }
 
-    /// Limits the bytes of host memory that a run on a GPU may use.
+    /// Limits the bytes of host memory that the run and its graph may use. A run whose plan exceeds it is refused; a GPU
+    /// then keeps less on the host, if it can.
     #[must_use]
     pub fn host_memory(mut self, bytes: u64) -> Self {
         self.host_memory = Some(bytes);
@@ -390,6 +459,17 @@ impl<'g> CommunitySearch<'g> {
         self
     }
 
+    /// Returns the settings of the run of a sweep, with the program's defaults.
+    pub(super) fn resolved_of_sweep(&self) -> Result<Settings, CommunitiesError> {
+        if self.refine.is_some() {
+            return Err(CommunitiesError::UnusedByRefinement("a sweep"));
+        }
+        if self.ranks.is_some() {
+            return Err(CommunitiesError::NotOnRanks("a sweep"));
+        }
+        self.resolved()
+    }
+
     /// Returns the settings of the run, with the program's defaults.
     fn resolved(&self) -> Result<Settings, CommunitiesError> {
         if !self.fixed.is_empty() {
@@ -407,6 +487,11 @@ impl<'g> CommunitySearch<'g> {
                 ..Settings::default()
             },
         };
+        if let (Some(MinSize::Join(_)), Choice::BuiltIn(program)) = (self.min_size, &self.program)
+            && !program.name().is_partition()
+        {
+            return Err(CommunitiesError::JoinOverlapping(program.name().to_string()));
+        }
         let settings = Settings {
             schedule: self.schedule.unwrap_or(schedule),
             stop: self.stop.clone().unwrap_or(stop),
@@ -437,7 +522,7 @@ impl<'g> CommunitySearch<'g> {
         })
     }
 
-    fn opened(&self) -> Result<(AnyExecutor, Option<Fallback>), CommunitiesError> {
+    pub(super) fn opened(&self) -> Result<(AnyExecutor, Option<Fallback>), CommunitiesError> {
         if let Some(comm) = &self.ranks {
             let refused = [
                 ("refinement", self.refine.is_some()),
@@ -508,20 +593,65 @@ impl<'g> CommunitySearch<'g> {
     ) -> Result<Communities<'g>, CommunitiesError> {
         let settings = self.resolved()?;
         let program = self.instantiated()?;
-        let (mut executor, mut fallback) = self.opened()?;
+        let program = program.get();
+        let opened = self.opened()?;
         // A conversion takes long: what can be refused without it is refused before.
         let stored = self.stored()?;
         let graph = stored.as_ref().map_or(self.graph, StoredGraph::view);
-        let outcome = match executor.run(graph, program.get(), &settings, observer) {
-            Err(error) => {
-                let Some(reason) = self.device.fallback(&error) else { return Err(error.into()) };
-                executor = AnyExecutor::cpu(self.threads)?;
-                fallback = Some(reason);
-                executor.run(graph, program.get(), &settings, observer)?
-            }
-            Ok(outcome) => outcome,
+        let (found, device) = self.on_device(opened, |executor| {
+            let settings = self.settings_on(executor, graph, program, &settings);
+            self.check_host_memory(executor, &executor.plan(graph, program, &settings))?;
+            let outcome = executor.run(graph, program, &settings, &mut *observer)?;
+            Ok((outcome, settings.counter))
+        })?;
+        let (outcome, counter) = found;
+        Ok(self.result(outcome)?.counted_by(counter).computed_on(device))
+    }
+
+    /// Runs `work` on the device. If `auto` chose a GPU that fails, runs it on the CPU. Also returns what it ran on.
+    pub(super) fn on_device<T>(
+        &self,
+        (executor, fallback): (AnyExecutor, Option<Fallback>),
+        mut work: impl FnMut(&AnyExecutor) -> Result<T, CommunitiesError>,
+    ) -> Result<(T, ComputedOn), CommunitiesError> {
+        let on =
+            |executor: &AnyExecutor, fallback| ComputedOn { device: executor.name(), fallback };
+        let error = match work(&executor) {
+            Ok(done) => return Ok((done, on(&executor, fallback))),
+            Err(error) => error,
         };
-        self.result(outcome, executor.name(), fallback)
+        let Some(reason) = error.fallback(&self.device) else { return Err(error) };
+        let cpu = AnyExecutor::cpu(self.threads)?;
+        Ok((work(&cpu)?, on(&cpu, Some(reason))))
+    }
+
+    /// Returns the settings, with the counter that is to be found for the device's memory.
+    pub(super) fn settings_on<'s>(
+        &self,
+        executor: &AnyExecutor,
+        graph: GraphView<'_>,
+        program: &dyn DynProgram,
+        settings: &'s Settings,
+    ) -> Cow<'s, Settings> {
+        if !self.finds_counter {
+            return Cow::Borrowed(settings);
+        }
+        let fits = |plan: &Plan| self.check_host_memory(executor, plan);
+        let (counter, _) = executor.fitting_counter(graph, program, settings, fits);
+        Cow::Owned(Settings { counter, ..settings.clone() })
+    }
+
+    /// Refuses a plan of the CPU that exceeds the limit of host memory; GPUs check theirs.
+    pub(super) fn check_host_memory(
+        &self,
+        executor: &AnyExecutor,
+        plan: &Plan,
+    ) -> Result<(), CommunitiesError> {
+        let needed = plan.total_host();
+        match self.host_memory.filter(|&limit| executor.is_cpu() && needed > limit) {
+            Some(limit) => Err(CommunitiesError::HostMemory { needed, limit }),
+            None => Ok(()),
+        }
     }
 
     fn run_refinement(
@@ -530,25 +660,19 @@ impl<'g> CommunitySearch<'g> {
         observer: &mut dyn RoundObserver,
     ) -> Result<Communities<'g>, CommunitiesError> {
         let options = self.refinement(objective)?;
-        let (mut executor, mut fallback) = self.opened()?;
+        let opened = self.opened()?;
         let stored = self.stored()?;
         let graph = stored.as_ref().map_or(self.graph, StoredGraph::view);
         let pool = CpuExecutor::new(self.threads)?;
-        let mut refine = |executor: &AnyExecutor| {
-            pool.install(|| executor.run_refinement(graph, &options, &mut *observer))
-        };
-        let refined = match refine(&executor) {
-            Err(error) => {
-                let Some(reason) = self.device.fallback(&error) else { return Err(error.into()) };
-                executor = AnyExecutor::cpu(self.threads)?;
-                fallback = Some(reason);
-                refine(&executor)
-            }
-            done => done,
-        };
-        let (refined, _) = refined?;
-        let found = Communities::of_labels(self.graph, refined.into(), None)?;
-        Ok(found.computed_on(executor.name(), fallback))
+        let (refined, device) = self.on_device(opened, |executor| {
+            let plan = executor.plan_refinement(graph, &options, pool.threads());
+            self.check_host_memory(executor, &plan)?;
+            let refine = || executor.run_refinement(graph, &options, &mut *observer);
+            Ok(pool.install(refine)?.0)
+        })?;
+        let mut outcome = Outcome::from(refined);
+        self.apply_min_size(&mut outcome)?;
+        Ok(Communities::of_labels(self.graph, outcome, None)?.computed_on(device))
     }
 
     /// Returns the options of a refinement, or why the choices do not fit.
@@ -556,7 +680,7 @@ impl<'g> CommunitySearch<'g> {
         let unused = [
             ("a schedule", self.schedule.is_some()),
             ("a stop rule", self.stop.is_some()),
-            ("a counter", self.settings.counter != Counter::EXACT),
+            ("a counter", self.settings.counter != Counter::EXACT || self.finds_counter),
             ("to keep disconnected communities", self.keep_disconnected == Some(true)),
             ("merging", self.merge.flatten().is_some()),
             ("seeds", !self.seeds.is_empty()),
@@ -569,29 +693,37 @@ impl<'g> CommunitySearch<'g> {
         Ok(RefineOptions { seed, initial, fixed, max_size, ..RefineOptions::new(objective) })
     }
 
-    fn result(
-        &self,
-        outcome: Outcome,
-        device: String,
-        fallback: Option<Fallback>,
-    ) -> Result<Communities<'g>, CommunitiesError> {
+    /// Returns the communities of a run of the program, without those that are too small.
+    pub(super) fn result(&self, mut outcome: Outcome) -> Result<Communities<'g>, CommunitiesError> {
         let graph = self.graph;
-        let found = match &self.program {
+        Ok(match &self.program {
             Choice::BuiltIn(BuiltIn::Slpa { threshold, .. }) => {
-                let rows = memberships(&outcome, *threshold)?;
+                let mut rows = memberships(&outcome, *threshold)?;
+                if let Some(size) = self.min_size {
+                    drop_small_memberships(&mut rows, graph.vertices(), size.least())?;
+                }
                 Communities::overlapping(graph, outcome, &rows)?
             }
             Choice::BuiltIn(BuiltIn::Seeded { .. }) => {
                 let strengths = strengths(&outcome);
+                self.apply_min_size(&mut outcome)?;
                 Communities::of_labels(graph, outcome, Some(&strengths))?
             }
-            _ => Communities::of_labels(graph, outcome, None)?,
-        };
-        Ok(found.computed_on(device, fallback))
+            _ => {
+                self.apply_min_size(&mut outcome)?;
+                Communities::of_labels(graph, outcome, None)?
+            }
+        })
+    }
+
+    /// Merges small communities into neighbours or leaves them out, if that was chosen.
+    pub(super) fn apply_min_size(&self, outcome: &mut Outcome) -> Result<(), OutOfMemory> {
+        let applied = self.min_size.map(|size| size.apply(self.graph, &mut outcome.labels));
+        applied.transpose().map(drop)
     }
 
     /// Returns the graph in the storage that was chosen, if it has the other one.
-    fn stored(&self) -> Result<Option<StoredGraph>, OutOfMemory> {
+    pub(super) fn stored(&self) -> Result<Option<StoredGraph>, OutOfMemory> {
         let other = self.storage.filter(|&storage| storage != self.graph.into());
         other.map(|storage| StoredGraph::copied(self.graph, storage)).transpose()
     }

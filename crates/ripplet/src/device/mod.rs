@@ -17,6 +17,7 @@
 //! | the GPU cannot be opened | CPU, with the reason | | error |
 //! | the GPU has no kernel for the work | CPU, with the reason | | error |
 //! | the run fails on the GPU, or does not fit its memory | [`Device::fallback`] returns the reason | | error |
+//! | an analysis of compressed lists ([`Device::for_lists`]) | CPU, with the reason | | error |
 //! | a limit of device memory, and no GPU | error | error | error |
 //! | the feature `cuda` is off | CPU, with the reason | | error that names the feature |
 //!
@@ -35,6 +36,7 @@
 //! ```
 
 mod choice;
+mod counter;
 mod executor;
 mod fallback;
 #[cfg(feature = "cuda")]

@@ -3,8 +3,12 @@
 use super::gpu::{Gpus, USUAL_REASON};
 use super::gpu_types::Unopened;
 use super::{AnyExecutor, Device, Fallback};
+use crate::Storage;
 use ripplet_lp::cpu::ThreadError;
 use thiserror::Error;
+
+/// Why the CPU analyses compressed lists.
+const PLAIN_LISTS: &str = "a GPU reads plain lists for this";
 
 /// Error of opening a device.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
@@ -15,6 +19,9 @@ pub enum OpenError {
     /// The work runs on one GPU, but the choice lists several.
     #[error("the device is several GPUs, and this runs on one")]
     SeveralGpus,
+    /// The work reads plain lists on a GPU, and the graph's are compressed.
+    #[error("a GPU reads plain lists for this, but those of the graph are compressed")]
+    CompressedLists,
     /// The device memory is limited, but no GPU can be used.
     #[error("a limit of device memory is for a GPU, but no GPU can be used: {0}")]
     LimitWithoutGpu(String),
@@ -62,6 +69,25 @@ impl Device {
         match self.numbers() {
             [] | [_] => self.open(memory),
             _ => Err(OpenError::SeveralGpus),
+        }
+    }
+
+    /// Returns the choice for an analysis of lists of this storage, which GPUs read plain: of compressed lists, `auto`
+    /// is the CPU, which reads them as they are, and a fallback says so. Label propagation reads both on a GPU.
+    ///
+    /// # Errors
+    /// If the lists are compressed, and the choice is a GPU or `memory` limits one.
+    pub fn for_lists(
+        &self,
+        storage: Storage,
+        memory: Option<u64>,
+    ) -> Result<(Device, Option<Fallback>), OpenError> {
+        if storage == Storage::Plain || self.is_cpu() {
+            return Ok((self.clone(), None));
+        }
+        match self.is_auto() && memory.is_none() {
+            true => Ok((Device::cpu(), Some(Fallback::no_kernel(PLAIN_LISTS)))),
+            false => Err(OpenError::CompressedLists),
         }
     }
 
@@ -123,6 +149,21 @@ mod tests {
         assert!(matches!(Device::cpu().open(Some(1)), Err(OpenError::LimitWithoutGpu(_))));
         let several = Device::gpus([0, 1]).unwrap();
         assert!(matches!(several.open_one(None), Err(OpenError::SeveralGpus)));
+    }
+
+    #[test]
+    fn compressed_lists_are_for_the_cpu() {
+        let (auto, gpu) = (Device::auto(), Device::cuda(0));
+        assert_eq!(auto.for_lists(Storage::Plain, Some(1)), Ok((Device::auto(), None)));
+        let (chosen, fallback) = auto.for_lists(Storage::Compressed, None).unwrap();
+        assert_eq!(chosen, Device::cpu());
+        assert!(fallback.unwrap().is_usual);
+        let refused = Err(OpenError::CompressedLists);
+        assert_eq!(auto.for_lists(Storage::Compressed, Some(1)), refused);
+        assert_eq!(gpu.for_lists(Storage::Compressed, None), refused);
+        assert_eq!(gpu.for_lists(Storage::Plain, None), Ok((Device::cuda(0), None)));
+        let cpu = Device::cpu().for_lists(Storage::Compressed, None);
+        assert_eq!(cpu, Ok((Device::cpu(), None)));
     }
 
     #[test]

@@ -102,3 +102,20 @@ fn values_are_those_of_the_analysis() {
     let error = found.by_vertex().err().unwrap();
     assert!(matches!(error, AnalyseError::NotByVertex));
 }
+
+/// A GPU reads plain lists, so that compressed ones are the CPU's.
+#[test]
+fn compressed_lists_are_not_decoded_for_a_gpu() {
+    let graph = graph();
+    let compressed = StoredGraph::copied((&graph).into(), Storage::Compressed).unwrap();
+    let run = |device| analyse(compressed.view(), "closeness").unwrap().device(device);
+    let (plan, device) = run(Device::auto()).plan(1).unwrap();
+    assert_eq!((plan.graph_host, &*device), (compressed.view().bytes(), "cpu"));
+    let found = run(Device::auto()).run().unwrap();
+    assert!(found.fallback().unwrap().reason.contains("plain lists"));
+    for refused in
+        [run(Device::cuda(0)).run().err(), run(Device::auto()).device_memory(9).run().err()]
+    {
+        assert!(refused.unwrap().to_string().contains("those of the graph are compressed"));
+    }
+}

@@ -6,7 +6,8 @@ use ripplet::graph::compressed::CompressedGraph;
 use ripplet::lp::cpu::CpuExecutor;
 use ripplet::lp::programs::{Cdlp, Llp, Lpa, Seed, SeedError, Seeding, Slpa};
 use ripplet::lp::refine::{MergeShare, Objective, Resolution};
-use ripplet::lp::{Executor, RunError, Schedule, Settings, Stop};
+use ripplet::lp::small::MinSize;
+use ripplet::lp::{Counter, Executor, RunError, Schedule, Settings, Sketch, Stop};
 use ripplet::programs::{BuiltIn, ProgramError, ProgramName};
 use ripplet::ranks::{CommError, Threads};
 use ripplet::{Device, GraphError, Storage, communities, graph_from_edges};
@@ -264,4 +265,91 @@ fn communities_are_values_of_serde() {
     let json = serde_json::to_value(found.iter().next().unwrap()).unwrap();
     let expected = serde_json::json!({ "community": "ann", "members": ["ann", "bob", "cid"] });
     assert_eq!(json, expected);
+}
+
+/// Cliques of 5 and 3 with an edge between them, and a pair apart.
+fn of_sizes() -> Graph {
+    let clique = |of: std::ops::Range<u64>| {
+        of.clone().flat_map(move |a| (a + 1..of.end).map(move |b| (a, b))).collect::<Vec<_>>()
+    };
+    let edges = [clique(0..5), clique(5..8), vec![(4, 5), (8, 9)]].concat();
+    graph_from_edges(edges).unwrap()
+}
+
+/// The sizes of communities, the largest first.
+fn sizes(found: &Communities<'_>) -> Vec<usize> {
+    found.by_size().iter().map(|community| community.len()).collect()
+}
+
+#[test]
+fn small_communities_are_left_out_or_join_others() {
+    let graph = of_sizes();
+    let search = || communities(&graph).device(Device::cpu());
+    assert_eq!(sizes(&search().run().unwrap()), [5, 3, 2]);
+    let dropped = search().min_size(MinSize::Drop(4)).run().unwrap();
+    assert_eq!(sizes(&dropped), [5]);
+    assert_eq!(dropped.of(6_u32).unwrap().count(), 0);
+    assert_eq!(sizes(&search().min_size(MinSize::Join(4)).run().unwrap()), [8]);
+    let refined = search().refine(Objective::Modularity(Resolution::Fixed(1.0)));
+    assert_eq!(sizes(&refined.clone().run().unwrap()), [5, 3, 2]);
+    assert_eq!(sizes(&refined.min_size(MinSize::Drop(3)).run().unwrap()), [5, 3]);
+
+    let slpa = || search().program("slpa").unwrap().min_size(MinSize::Drop(3));
+    let all = search().program("slpa").unwrap().run().unwrap();
+    let expected: Vec<usize> = sizes(&all).into_iter().filter(|&size| size >= 3).collect();
+    assert!(expected.len() < all.len());
+    assert_eq!(sizes(&slpa().run().unwrap()), expected);
+    let refused = slpa().min_size(MinSize::Join(3)).run();
+    assert!(matches!(refused, Err(CommunitiesError::JoinOverlapping(_))));
+}
+
+#[test]
+fn a_limit_of_host_memory_holds_on_the_cpu_and_finds_the_counter() {
+    // A star's centre makes the tables of exact counting large.
+    let graph = graph_from_edges((1..60_000_u64).map(|leaf| (0, leaf))).unwrap();
+    let search = || {
+        let search = communities(&graph).device(Device::cpu()).threads(1).stop(Stop::after(2));
+        search.schedule(Schedule::asynchronous()).keep_disconnected(true).merge(None)
+    };
+    let exact = search().plan().unwrap().total_host();
+    let sketch = search().counter(Sketch::of_eight().into()).plan().unwrap().total_host();
+    assert!(sketch < exact, "{sketch} {exact}");
+    assert!(search().host_memory(exact).run().is_ok());
+    match search().host_memory(exact - 1).run() {
+        Err(CommunitiesError::HostMemory { needed, limit }) => {
+            assert_eq!((needed, limit), (exact, exact - 1));
+        }
+        found => panic!("{:?}", found.err()),
+    }
+    let refine = search().refine(Objective::Modularity(Resolution::Auto)).host_memory(1000);
+    assert!(matches!(refine.clone().run(), Err(CommunitiesError::UnusedByRefinement(_))));
+
+    let found = search().fitting_counter().host_memory(exact).run().unwrap();
+    assert_eq!(found.counter(), Counter::EXACT);
+    let found = search().fitting_counter().host_memory(exact - 1).run().unwrap();
+    assert_eq!(found.counter(), Sketch::of_eight().into());
+    let expected = search().counter(Sketch::of_eight().into()).run().unwrap();
+    assert_eq!(found.labels(), expected.labels());
+    let small = communities(&graph).device(Device::cpu()).host_memory(1000);
+    let small = small.refine(Objective::Modularity(Resolution::Auto)).run();
+    assert!(matches!(small, Err(CommunitiesError::HostMemory { .. })));
+}
+
+#[test]
+fn a_sweep_has_the_labels_of_its_best_resolution() {
+    let graph = of_sizes();
+    let search = communities(&graph).device(Device::cpu()).seed(3);
+    let swept = search.sweep(6).unwrap();
+    assert_eq!(swept.layers.len(), 8);
+    let best = swept.layers.iter().max_by(|a, b| {
+        a.summary.modularity.total_cmp(&b.summary.modularity).then(std::cmp::Ordering::Greater)
+    });
+    let alone = search.clone().program("llp").unwrap();
+    let alone = alone.parameter("gamma", best.unwrap().gamma).unwrap().run().unwrap();
+    assert_eq!(swept.best.labels(), alone.labels());
+    let mut places = swept.places.clone();
+    places.sort_unstable();
+    assert!(places.into_iter().eq(0..10));
+    let refine = search.refine(Objective::Modularity(Resolution::Auto)).sweep(6);
+    assert!(matches!(refine.err(), Some(CommunitiesError::UnusedByRefinement(_))));
 }
