@@ -2,12 +2,12 @@
 
 use crate::console::Console;
 use crate::failure::Failure;
-use crate::free_memory::available_memory;
 use crate::interrupt;
 use crate::message::counted;
 use crate::output::print;
 use crate::size::Size;
 use clap::Args;
+use ripplet::device::available_memory;
 use ripplet::device::{CompiledKernels, GpuInfo, GpuList, built_in_kernels, compile_kernels, gpus};
 use std::str::FromStr;
 

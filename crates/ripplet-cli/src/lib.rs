@@ -37,7 +37,6 @@ mod exit_status;
 mod failure;
 #[cfg(feature = "fraud")]
 mod fraud;
-mod free_memory;
 #[cfg(feature = "generate")]
 mod generate;
 mod graphalytics;

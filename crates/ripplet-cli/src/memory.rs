@@ -11,9 +11,9 @@
 
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
-use crate::free_memory::available_memory;
 use crate::size::Size;
 use clap::Args;
+use ripplet::device::available_memory;
 use ripplet::lp::{Item, Plan};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::Ordering::Relaxed;

@@ -1,9 +1,8 @@
 //! The output of `--stats` and `--estimate`. Programs rely on the names.
 
-use crate::free_memory::kibibytes;
 use crate::size::Size;
 use ripplet::Storage;
-use ripplet::device::Exchanged;
+use ripplet::device::{Exchanged, machine_memory};
 use ripplet::graph::{Direction, GraphBytes, GraphView};
 use ripplet::lp::quality::{Sizes, Summary};
 use ripplet::lp::refine::Refined;
@@ -12,7 +11,6 @@ use ripplet::lp::{DeviceSeconds, Item, NO_LABEL, Outcome, Plan};
 use serde::Serialize;
 use std::fmt::{self, Write};
 use std::fs;
-use std::path::Path;
 
 /// The five choices of a run and what else decides its result, by name.
 #[derive(Clone, Debug, Serialize)]
@@ -626,13 +624,8 @@ impl MachineFacts {
         MachineFacts {
             processor: name.map_or("unknown", |(_, name)| name.trim()).to_owned(),
             cores: std::thread::available_parallelism().map_or(1, usize::from),
-            memory: kibibytes(Path::new("/proc/meminfo"), "MemTotal:"),
+            memory: machine_memory(),
             system: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
         }
     }
-}
-
-/// Returns the peak resident memory of this process, if the system reports it.
-pub fn peak_memory() -> Option<u64> {
-    kibibytes(Path::new("/proc/self/status"), "VmHWM:")
 }

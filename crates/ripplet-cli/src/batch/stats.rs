@@ -3,7 +3,7 @@
 use super::Done;
 use crate::failure::Failure;
 use crate::output::write_json;
-use crate::stats::peak_memory;
+use ripplet::device::peak_memory;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -15,10 +15,11 @@ use crate::ranks::Ranks;
 use crate::standard_streams::is_standard;
 use crate::stats::{
     Bytes, CheckpointFigures, Choices, Estimate, ExchangeFigures, Layer, RanksFigures,
-    RefineFigures, Shape, Stages, Stats, peak_memory,
+    RefineFigures, Shape, Stages, Stats,
 };
 use crate::{interrupt, memory};
 use ripplet::device::AnyExecutor;
+use ripplet::device::peak_memory;
 use ripplet::graph::{GraphView, VertexId};
 use ripplet::lp::check::{SAMPLE, plan as plan_of_check};
 use ripplet::lp::engine::bytes_of_state;

@@ -1,4 +1,5 @@
-//! The free memory of the machine, or within the limits of a container's control groups.
+//! The memory of the machine: all, what is free within the limits of a container's control groups, and what this
+//! process had at most.
 
 use std::fs;
 use std::path::Path;
@@ -10,6 +11,16 @@ use std::path::Path;
 /// around this process (versions 1 and 2). Pages of files that a group would give up count as free.
 pub fn available_memory() -> Option<u64> {
     available_under(Path::new("/"))
+}
+
+/// Returns the memory of the machine, if the system reports it.
+pub fn machine_memory() -> Option<u64> {
+    kibibytes(Path::new("/proc/meminfo"), "MemTotal:")
+}
+
+/// Returns the peak resident memory of this process, if the system reports it.
+pub fn peak_memory() -> Option<u64> {
+    kibibytes(Path::new("/proc/self/status"), "VmHWM:")
 }
 
 /// [`available_memory`] of the system whose files are below `root`.
@@ -71,7 +82,7 @@ impl Files {
 }
 
 /// Returns a line of Linux's `name: 123 kB`, in bytes.
-pub fn kibibytes(file: &Path, name: &str) -> Option<u64> {
+fn kibibytes(file: &Path, name: &str) -> Option<u64> {
     let text = fs::read_to_string(file).ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix(name))?;
     let number: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
