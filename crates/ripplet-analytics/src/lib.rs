@@ -51,6 +51,7 @@ mod search;
 mod searches;
 mod sides;
 mod source_batches;
+mod sources;
 mod swarm;
 
 pub mod apsp;
@@ -69,3 +70,4 @@ pub use rank_part::RankPart;
 pub use ripplet_graph::{Item, Plan};
 pub use run::{AnalysisError, InvalidSetting, NoLength};
 pub use sample::Sample;
+pub use sources::{Sources, SourcesError};

@@ -34,6 +34,15 @@ impl From<Range<VertexId>> for SourceIds {
     }
 }
 
+impl From<&[VertexId]> for SourceIds {
+    fn from(sources: &[VertexId]) -> SourceIds {
+        debug_assert!(sources.len() <= GROUP as usize);
+        let mut group = SourceIds { ids: [0; GROUP as usize], count: sources.len() };
+        group.ids.iter_mut().zip(sources).for_each(|(id, &source)| *id = source);
+        group
+    }
+}
+
 impl Deref for SourceIds {
     type Target = [VertexId];
 

@@ -6,7 +6,8 @@
 //! distance from a vertex to itself is 0. Without a path it is [`NO_PATH`], or [`NO_WEIGHTED_PATH`] by
 //! weights. Self-loops and repeated arcs change nothing.
 //!
-//! - [`rows`] and [`weighted_rows`] return the distances from each source, one row per source.
+//! - [`rows`] and [`weighted_rows`] return the distances from each vertex, one row per source;
+//!   [`rows_from`] and [`weighted_rows_from`] those from chosen [`Sources`](crate::Sources) alone.
 //! - [`summary`] returns each vertex's eccentricity, the diameter, the radius, and the sum of all
 //!   distances, which gives the average distance and the Wiener index.
 //!
@@ -48,7 +49,8 @@ pub use crate::distances::Reach;
 pub use pairs::{distances_of_batch, pairs_of_batch, plan_of_distances_of_batch};
 pub use reach::{plan_of_reach, plan_of_reach_of_batch, reach, reach_of_batch};
 pub use rows::{
-    NO_PATH, NO_WEIGHTED_PATH, plan_of_rows, plan_of_weighted_rows, rows, weighted_rows,
+    NO_PATH, NO_WEIGHTED_PATH, plan_of_rows, plan_of_weighted_rows, rows, rows_from, weighted_rows,
+    weighted_rows_from,
 };
 
 use crate::distances::{self, ByHops, ByWeights, Extent};

@@ -123,7 +123,7 @@ fn measure_graph(case: &str, graph: &Graph, lengths: Lengths) {
     });
     let planned = apsp::plan_of_summary(graph, lengths, THREADS).algorithm_host();
     hold(&format!("{case} summary"), planned, || apsp::summary(graph, lengths, &mut ()).map(drop));
-    let planned = apsp::plan_of_weighted_rows(graph, THREADS).algorithm_host();
+    let planned = apsp::plan_of_weighted_rows(graph, None, THREADS).algorithm_host();
     hold(&format!("{case} rows"), planned, || {
         apsp::weighted_rows(graph, &mut (), |_, _| Ok::<_, AnalysisError>(()))
     });

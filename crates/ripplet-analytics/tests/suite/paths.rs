@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use ripplet_analytics::apsp::{self, NO_PATH};
 use ripplet_analytics::betweenness::{self, betweenness};
 use ripplet_analytics::closeness::{self, Closeness, closeness};
-use ripplet_analytics::{AnalysisError, Lengths};
+use ripplet_analytics::{AnalysisError, Lengths, Sources, SourcesError};
 use ripplet_graph::{Graph, VertexId};
 use serde::Deserialize;
 
@@ -122,7 +122,17 @@ proptest! {
             .iter()
             .map(|row| row.iter().map(|d| d.map_or(NO_PATH, |d| d as u32)).collect())
             .collect();
-        prop_assert_eq!(rows(&graph), expected);
+        prop_assert_eq!(rows(&graph), &expected[..]);
+        // Every third vertex, the last one first and twice.
+        let chosen: Vec<VertexId> = (0..edges.vertices).rev().step_by(3).chain(edges.vertices.checked_sub(1)).collect();
+        let (sources, mut taken) = (Sources::new(edges.vertices, chosen.clone()).unwrap(), Vec::new());
+        apsp::rows_from(&graph, &sources, &mut (), |source, row| {
+            assert_eq!(row, expected[source as usize]);
+            taken.push(source);
+            Ok::<_, AnalysisError>(())
+        }).unwrap();
+        prop_assert_eq!(&taken[..], sources.vertices());
+        prop_assert!(taken.is_sorted() && chosen.iter().all(|source| taken.contains(source)));
 
         let found = apsp::summary(&graph, Lengths::Hops, &mut ()).unwrap();
         let of = |s: usize| (0..n).filter(move |&t| t != s);
@@ -354,7 +364,10 @@ fn runs_can_be_ended_and_plans_hold() {
         apsp::plan_of_summary(&graph, Lengths::Hops, 2).algorithm_host(),
         (8 + 24 + 2 * (32 + 24)) * n
     );
-    assert_eq!(apsp::plan_of_rows(&graph, 2).algorithm_host(), 2 * (32 + 256) * n);
+    assert_eq!(apsp::plan_of_rows(&graph, None, 2).algorithm_host(), 2 * (32 + 256) * n);
+    let from = |sources: u32| Sources::new(n as u32, 0..sources).unwrap();
+    let plan = |sources| apsp::plan_of_rows(&graph, Some(&from(sources)), 2).algorithm_host();
+    assert_eq!([plan(0), plan(3), plan(65)], [0, (32 + 3 * 4) * n, 2 * (32 + 256) * n]);
     // By weights, if there are any.
     let weights = vec![1.0; ring_with_chords(true).pairs.len()];
     let graph = Edges { weights: Some(weights), ..ring_with_chords(true) }.graph();
@@ -368,5 +381,25 @@ fn runs_can_be_ended_and_plans_hold() {
         betweenness::plan(&graph, Lengths::Weights, 2).algorithm_host(),
         (8 + 2 * 220) * n + 2 * (rows + 288)
     );
-    assert_eq!(apsp::plan_of_weighted_rows(&graph, 2).algorithm_host(), 2 * (20 + 512) * n);
+    assert_eq!(apsp::plan_of_weighted_rows(&graph, None, 2).algorithm_host(), 2 * (20 + 512) * n);
+    let plan = apsp::plan_of_weighted_rows(&graph, Some(&from(70)), 2).algorithm_host();
+    assert_eq!(plan, 2 * (20 + 512) * n);
+    let (mut all, mut some) = (Vec::new(), Vec::new());
+    apsp::weighted_rows(&graph, &mut (), |source, row| {
+        all.extend((source % 4 == 1).then(|| (source, row.to_vec())));
+        Ok::<_, AnalysisError>(())
+    })
+    .unwrap();
+    let sources = Sources::new(n as u32, (0..n as u32).filter(|v| v % 4 == 1)).unwrap();
+    apsp::weighted_rows_from(&graph, &sources, &mut (), |source, row| {
+        some.push((source, row.to_vec()));
+        Ok::<_, AnalysisError>(())
+    })
+    .unwrap();
+    assert!(all.len() > 64 && all == some);
+    let of_another = Sources::new(n as u32 + 1, [0]).unwrap();
+    let refused = apsp::rows_from(&graph, &of_another, &mut (), |_, _| Ok::<_, AnalysisError>(()));
+    assert!(matches!(refused, Err(AnalysisError::Setting(_))));
+    let outside = Sources::new(5, [5]);
+    assert_eq!(outside, Err(SourcesError::NoSuchVertex { vertex: 5, vertices: 5 }));
 }
