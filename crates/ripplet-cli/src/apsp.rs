@@ -1,6 +1,6 @@
 //! `ripplet apsp`: the distances between all vertices, and figures that follow from them.
 
-use crate::analysis::{AskedArguments, lengths_name};
+use crate::analysis::{AskedArguments, Listed, lengths_name};
 use crate::console::Console;
 use crate::failure::{Ending, Failure};
 use crate::values::Weights;
@@ -8,6 +8,7 @@ use clap::{Args, ValueEnum};
 use ripplet::analytics::PathAnalysis;
 use ripplet::swarm::Analysis;
 use serde::Serialize;
+use std::path::PathBuf;
 
 /// Find the distances between all vertices of a graph, or of each graph of a batch.
 ///
@@ -21,6 +22,13 @@ pub struct Arguments {
     /// Rows of the output: one per pair, vertex or graph.
     #[arg(long, value_enum, default_value_t = RowsName::Pairs, help_heading = "Choices")]
     rows: RowsName,
+    /// Vertices from which distances are searched, instead of from all: an id a line, or a table with a column of
+    /// ids. Rows are pairs.
+    ///
+    /// Of a large graph these are the distances that can be had: their number grows with the sources, not with the
+    /// square of the vertices.
+    #[arg(long, value_name = "FILE", help_heading = "Choices")]
+    sources: Option<PathBuf>,
     #[command(flatten)]
     asked: AskedArguments,
 }
@@ -41,18 +49,26 @@ enum RowsName {
 struct Choices {
     rows: &'static str,
     lengths: &'static str,
+    /// Whether distances are those from chosen vertices alone.
+    from_sources: bool,
 }
 
 /// Finds distances.
 pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> {
-    let Arguments { rows, asked } = arguments;
+    let Arguments { rows, sources, asked } = arguments;
     let lengths = asked.values.lengths();
     let (analysis, rows) = match rows {
         RowsName::Pairs => (Analysis::Paths(PathAnalysis::Distances { lengths }), "pairs"),
         RowsName::Vertices => (Analysis::Paths(PathAnalysis::Reach { lengths }), "vertices"),
         RowsName::Graphs => (Analysis::Paths(PathAnalysis::Summary { lengths }), "graphs"),
     };
-    let choices = Choices { rows, lengths: lengths_name(lengths) };
-    let weights = Weights::Lengths;
-    asked.ask(weights, analysis, choices, console)
+    if sources.is_some() && rows != "pairs" {
+        return Err(Failure::refused(
+            format!("--sources is for distances of pairs, and --rows is {rows}"),
+            "leave --rows out, or --sources",
+        ));
+    }
+    let choices = Choices { rows, lengths: lengths_name(lengths), from_sources: sources.is_some() };
+    let listed = sources.as_deref().map(Listed::From);
+    asked.ask_about(listed, (Weights::Lengths, analysis), choices, console)
 }

@@ -7,7 +7,7 @@ use crate::storage::StorageArguments;
 use crate::threads::ThreadArguments;
 use clap::Args;
 use ripplet::device::{AnyExecutor, Fallback, Opened, Workers};
-use ripplet::swarm::Analysis;
+use ripplet::swarm::{Analysis, NotOnDevice};
 use ripplet::{Device, Storage};
 
 /// Options of the device that computes.
@@ -122,6 +122,11 @@ impl DeviceArguments {
     /// Opens workers for an analysis on each GPU, `times` per GPU; see [`Device::open_workers`].
     pub fn open_workers(&self, analysis: Analysis, times: usize) -> Result<Workers, Failure> {
         Ok(self.device.open_workers(analysis, times, self.memory())?)
+    }
+
+    /// Returns the workers for work that no GPU has a kernel for; see [`Device::workers_without_kernel`].
+    pub fn workers_without_kernel(&self, why: NotOnDevice) -> Result<Workers, Failure> {
+        Ok(self.device.workers_without_kernel(why)?)
     }
 
     fn memory(&self) -> Option<u64> {

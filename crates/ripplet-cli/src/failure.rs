@@ -485,6 +485,9 @@ impl From<SwarmError> for Failure {
             SwarmError::NotPersonalizable => {
                 Failure::refused(error.to_string(), "leave the vertices to jump to out")
             }
+            SwarmError::NotFromSources => {
+                Failure::refused(error.to_string(), "leave the sources out")
+            }
             SwarmError::SampleOfBatch => Failure::refused(
                 error.to_string(),
                 "leave --samples out, or take the graphs one by one",

@@ -118,8 +118,8 @@ fn run_among(arguments: &Arguments, ranks: &Ranks, console: &Console) -> Result<
         values.storage.check_of_batch()?;
         let (lcc, definition) = arguments.resolve();
         let (analysis, choices) = (Analysis::Lcc(lcc), BatchChoices { definition });
-        let (weights, personalize) = (UNWEIGHTED, None);
-        let request = Request { values, batch, device, weights, analysis, personalize, choices };
+        let (weights, listed) = (UNWEIGHTED, None);
+        let request = Request { values, batch, device, weights, analysis, listed, choices };
         return request.of_batch(&options, threads, console);
     }
     batch.check_unused()?;

@@ -1,6 +1,6 @@
 //! `ripplet pagerank`: PageRank of a graph or of a batch.
 
-use crate::analysis::AskedArguments;
+use crate::analysis::{AskedArguments, Listed};
 use crate::console::Console;
 use crate::failure::{Ending, Failure};
 use crate::ranks::RanksArguments;
@@ -83,7 +83,8 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> 
     let personalized = personalize.is_some();
     let choices = Choices { damping, iterations, tolerance, by_weights, personalized };
     let asked_for = (Weights::Strengths, analysis);
-    asked.ask_on_ranks(ranks, personalize.as_deref(), asked_for, choices, console)
+    let listed = personalize.as_deref().map(Listed::JumpTo);
+    asked.ask_on_ranks(ranks, listed, asked_for, choices, console)
 }
 
 /// The parser of a share.

@@ -19,11 +19,11 @@
 //! ```
 
 use crate::device::{Device, Fallback, GpuWorker, OpenWorkersError, plan_on_cpu};
-use crate::swarm::{Analysis, Column, SwarmError, Worker};
+use crate::swarm::{Analysis, Column, NotOnDevice, Selection, SwarmError, Worker};
 use ripplet_analytics::closeness::Closeness;
 use ripplet_analytics::lcc::{Definition, Lcc};
 use ripplet_analytics::pagerank::{Jumps, PageRank};
-use ripplet_analytics::{Lengths, PathAnalysis};
+use ripplet_analytics::{Lengths, PathAnalysis, Sources};
 use ripplet_graph::{ExternalId, Graph, GraphView, Observer, VertexId, memory};
 use ripplet_io::write::{ColumnData, Part};
 use ripplet_lp::Plan;
@@ -195,6 +195,7 @@ pub struct AnalysisRun<'g> {
     device: Device,
     memory: Option<u64>,
     jumps: Option<Jumps>,
+    sources: Option<Sources>,
 }
 
 /// Error of an analysis.
@@ -217,8 +218,8 @@ pub enum AnalyseError {
 impl<'g> AnalysisRun<'g> {
     /// Returns the choices of an analysis with settings of its own.
     pub fn new(graph: impl Into<GraphView<'g>>, analysis: Analysis) -> AnalysisRun<'g> {
-        let (device, memory, jumps) = (Device::auto(), None, None);
-        AnalysisRun { graph: graph.into(), analysis, device, memory, jumps }
+        let (device, memory, jumps, sources) = (Device::auto(), None, None, None);
+        AnalysisRun { graph: graph.into(), analysis, device, memory, jumps, sources }
     }
 
     /// Chooses the device.
@@ -260,6 +261,28 @@ impl<'g> AnalysisRun<'g> {
         self
     }
 
+    /// Chooses the vertices from which distances are searched, instead of all: the values are then those of their pairs
+    /// with all vertices, source by source. The CPU computes them. Other analyses are then refused.
+    ///
+    /// # Examples
+    /// ```
+    /// use ripplet::analytics::Sources;
+    /// use ripplet::swarm::Column;
+    /// use ripplet::{analyse, graph_from_edges};
+    ///
+    /// let graph = graph_from_edges([(7, 8), (8, 9)])?;
+    /// let last = Sources::new(3, [2])?;
+    /// let found = analyse(&graph, "distances")?.sources(last.clone()).run()?;
+    /// assert_eq!(found.columns(), [("distance", Column::F64(vec![2.0, 1.0, 0.0]))]);
+    /// assert!(analyse(&graph, "closeness")?.sources(last).run().is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn sources(mut self, sources: Sources) -> Self {
+        self.sources = Some(sources);
+        self
+    }
+
     /// Limits the bytes of a GPU's memory that the run may use; by default all that is free.
     #[must_use]
     pub fn device_memory(mut self, bytes: u64) -> Self {
@@ -271,14 +294,13 @@ impl<'g> AnalysisRun<'g> {
     /// device. `threads` are those of the CPU: rayon's current pool has as many when the analysis runs.
     ///
     /// # Errors
-    /// If the device cannot be opened, or an analysis other than PageRank is personalized.
+    /// If the device cannot be opened, or the analysis is not one for its jumps or sources.
     pub fn plan(&self, threads: usize) -> Result<(Plan, String), AnalyseError> {
-        self.analysis.personalized(self.jumps.as_ref())?;
         if let Ok(Some((gpu, graph))) = self.opened()? {
             let plan = gpu.plan_graph(graph).map_err(SwarmError::from)?;
             return Ok((plan, gpu.name()));
         }
-        let plan = self.analysis.plan_personalized(self.graph, self.jumps.as_ref(), threads)?;
+        let plan = self.analysis.plan_for(self.graph, self.selection()?, threads)?;
         Ok((plan_on_cpu(self.graph, plan), "cpu".into()))
     }
 
@@ -288,7 +310,7 @@ impl<'g> AnalysisRun<'g> {
     /// Memory: that of the analysis, and its values. Compressed lists are analysed by the CPU, as they are.
     ///
     /// # Errors
-    /// If the device cannot be opened, compressed lists are for a GPU, memory is refused, the analysis fails, or one other than PageRank is personalized.
+    /// If the device cannot be opened, compressed lists are for a GPU, memory is refused, the analysis fails, or it is not one for its jumps or sources.
     pub fn run(&self) -> Result<Analysed<'g>, AnalyseError> {
         self.run_with(&mut ())
     }
@@ -298,8 +320,6 @@ impl<'g> AnalysisRun<'g> {
     /// # Errors
     /// See [`AnalysisRun::run`]; also if the observer cancels.
     pub fn run_with(&self, observer: &mut dyn Observer) -> Result<Analysed<'g>, AnalyseError> {
-        // Before a GPU is asked, which knows no jumps.
-        self.analysis.personalized(self.jumps.as_ref())?;
         let fallback = match self.opened()? {
             Err(reason) => Some(reason),
             Ok(None) => None,
@@ -314,17 +334,36 @@ impl<'g> AnalysisRun<'g> {
         };
         let mut values = Collected::default();
         let take = |part: Part<'_>, columns: &[ColumnData<'_>]| values.add(&part, columns);
-        self.analysis.of_graph_personalized(self.graph, self.jumps.as_ref(), observer, take)?;
+        self.analysis.of_graph_for(self.graph, self.selection()?, observer, take)?;
         Ok(self.analysed(values, "cpu".into(), fallback))
+    }
+
+    /// Returns the vertices that the analysis is about.
+    ///
+    /// # Errors
+    /// If there are both jumps and sources.
+    fn selection(&self) -> Result<Selection<'_>, SwarmError> {
+        match (&self.jumps, &self.sources) {
+            (None, None) => Ok(Selection::All),
+            (Some(jumps), None) => Ok(Selection::JumpsTo(jumps)),
+            (None, Some(sources)) => Ok(Selection::From(sources)),
+            (Some(_), Some(_)) => Err(SwarmError::NotFromSources),
+        }
     }
 
     /// Opens the GPU of the choice, with the lists that it reads: none for the CPU, with the reason if the choice
     /// allowed a GPU.
     fn opened(&self) -> Result<Result<Option<(GpuWorker, &'g Graph)>, Fallback>, AnalyseError> {
+        // Before a GPU is opened, which knows no selection.
+        self.analysis.check(self.selection()?)?;
         let of_device = OpenWorkersError::from;
         let (device, fallback) =
             self.device.for_lists(self.graph.into(), self.memory).map_err(of_device)?;
-        let mut workers = match device.open_workers(self.analysis, 1, self.memory)? {
+        let workers = match self.sources {
+            Some(_) => device.workers_without_kernel(NotOnDevice::FROM_SOURCES),
+            None => device.open_workers(self.analysis, 1, self.memory),
+        };
+        let mut workers = match workers? {
             Err(reason) => return Ok(Err(reason)),
             Ok(workers) if workers.len() > 1 => return Err(AnalyseError::SeveralGpus),
             Ok(workers) => workers,

@@ -1,6 +1,6 @@
 //! An analysis of one graph.
 
-use super::{Choices, Figures, Request, noted};
+use super::{Choices, Chosen, Figures, Listed, Request, noted};
 use crate::console::Console;
 use crate::device::note_fallback;
 use crate::failure::Failure;
@@ -8,15 +8,14 @@ use crate::interrupt;
 use crate::memory::{self, OF_A_LIST};
 use crate::message::on_device;
 use crate::output::written;
-use crate::reading::{Loaded, read_list};
+use crate::reading::Loaded;
 use crate::stats::{Bytes, Stages};
-use ripplet::analytics::pagerank::{Jumps, JumpsError};
 use ripplet::device::peak_memory;
 use ripplet::device::{GpuWorker, WorkerSeconds, plan_on_cpu};
 use ripplet::graph::{Graph, GraphView};
 use ripplet::io::write::{ColumnData, Part, Rows, TableShape};
 use ripplet::lp::Plan;
-use ripplet::swarm::{SwarmError, Worker};
+use ripplet::swarm::{NotOnDevice, SwarmError, Worker};
 use ripplet::{LoadOptions, Storage, StoredGraph};
 use serde::Serialize;
 use std::cell::Cell;
@@ -37,7 +36,12 @@ impl<C: Serialize> Request<'_, C> {
         console: &Console,
     ) -> Result<(), Failure> {
         let start = Instant::now();
-        let gpus = self.device.open_workers(self.analysis, 1)?;
+        let gpus = match self.listed {
+            Some(Listed::From(_)) => {
+                self.device.workers_without_kernel(NotOnDevice::FROM_SOURCES)?
+            }
+            _ => self.device.open_workers(self.analysis, 1)?,
+        };
         if gpus.as_ref().is_ok_and(|gpus| gpus.len() > 1) {
             return Err(Failure::refused(
                 "several GPUs share the graphs of a batch, but the input is one graph",
@@ -58,21 +62,20 @@ impl<C: Serialize> Request<'_, C> {
             note_fallback(&fallback, console);
         }
         let limit = self.values.host_memory();
-        let jumps = memory::within(limit, "reading the vertices to jump to", OF_A_LIST, || {
-            self.jumps(graph, console)
+        let chosen = memory::within(limit, "reading the list of vertices", OF_A_LIST, || {
+            self.chosen(graph, console)
         })?;
-        let plan = self.analysis.plan_personalized(graph, jumps.as_ref(), threads)?;
+        let plan = self.analysis.plan_for(graph, chosen.selection(), threads)?;
         let plan = plan_on_cpu(graph, plan);
         let choices = self.choices(graph.into(), "cpu".into(), threads);
         if self.values.is_estimate(graph, &choices, &choices.device, &plan)? {
             return Ok(());
         }
-        self.announce(graph, console);
+        self.announce(graph, &chosen, console);
         let start = Instant::now();
         let watch = &mut console.watch();
-        let answer = |take: Take<'_>| {
-            self.analysis.of_graph_personalized(graph, jumps.as_ref(), watch, take)
-        };
+        let answer =
+            |take: Take<'_>| self.analysis.of_graph_for(graph, chosen.selection(), watch, take);
         let (figures, write) = self.write(&Cell::new(false), console, answer)?;
         let compute = start.elapsed().as_secs_f64() - write;
         let (read, build) = (loaded.read, loaded.build);
@@ -80,19 +83,13 @@ impl<C: Serialize> Request<'_, C> {
         self.report_result(&loaded, &choices, &plan, figures, seconds, console)
     }
 
-    /// Reads the vertices to which walks jump.
-    pub(super) fn jumps(
+    /// Reads the vertices that the analysis is about.
+    pub(super) fn chosen(
         &self,
         graph: GraphView<'_>,
         console: &Console,
-    ) -> Result<Option<Jumps>, Failure> {
-        let Some(path) = self.personalize else { return Ok(None) };
-        let vertices = read_list(path, "--personalize", "to jump to", graph.ids(), console)?;
-        let jumps = Jumps::to(graph.vertices(), vertices.into_iter().map(|v| (v, 1.0)));
-        jumps.map(Some).map_err(|error| match error {
-            JumpsError::OutOfMemory(error) => error.into(),
-            error => Failure::refused(error.to_string(), "list vertices of the graph"),
-        })
+    ) -> Result<Chosen, Failure> {
+        self.listed.map_or(Ok(Chosen::All), |listed| listed.read(graph, console))
     }
 
     /// Runs the analysis on a GPU; records whether rows were written, also on errors.
@@ -172,9 +169,13 @@ impl<C: Serialize> Request<'_, C> {
     }
 
     /// Prints the number of rows before writing, if it is large.
-    fn announce(&self, graph: GraphView<'_>, console: &Console) {
+    fn announce(&self, graph: GraphView<'_>, chosen: &Chosen, console: &Console) {
         let vertices = u64::from(graph.vertices());
-        let rows = vertices * vertices.saturating_sub(1);
+        let sources = match chosen {
+            Chosen::From(sources) => sources.vertices().len() as u64,
+            _ => vertices,
+        };
+        let rows = sources * vertices.saturating_sub(1);
         if self.analysis.rows() == Rows::Pairs && rows >= MANY_ROWS {
             console.remark(&format!(
                 "{rows} rows are to come, one a pair; --rows vertices or --rows graphs sums them up"

@@ -10,15 +10,16 @@ use crate::console::Console;
 use crate::device::{DeviceArguments, note_fallback};
 use crate::failure::{Ending, Failure};
 use crate::ranks::RanksArguments;
-use crate::reading::check_standard_input;
+use crate::reading::{check_standard_input, read_list};
 use crate::values::{ValueArguments, Weights};
 use clap::Args;
 use ripplet::Storage;
-use ripplet::analytics::Lengths;
+use ripplet::analytics::pagerank::{Jumps, JumpsError};
+use ripplet::analytics::{Lengths, Sources, SourcesError};
 use ripplet::device::{GpuWorker, Workers};
-use ripplet::graph::VertexId;
+use ripplet::graph::{GraphView, VertexId};
 use ripplet::io::write::{ColumnData, Part, Subject};
-use ripplet::swarm::{Analysis, SwarmError};
+use ripplet::swarm::{Analysis, Selection, SwarmError};
 use serde::Serialize;
 use std::fmt;
 use std::path::Path;
@@ -43,16 +44,26 @@ impl AskedArguments {
         choices: C,
         console: &Console,
     ) -> Result<Ending, Failure> {
-        self.request(None, weights, analysis, choices, console, |request| request.run(console))
+        self.ask_about(None, (weights, analysis), choices, console)
     }
 
-    /// Runs the analysis, as [`AskedArguments::ask`], on ranks if there are several; and if a file of vertices is given, by
-    /// walks that jump to these.
+    /// Runs the analysis, as [`AskedArguments::ask`], about the vertices of a file, if one is given.
+    pub fn ask_about<C: Serialize>(
+        &self,
+        listed: Option<Listed<'_>>,
+        asked_for: (Weights, Analysis),
+        choices: C,
+        console: &Console,
+    ) -> Result<Ending, Failure> {
+        self.request(listed, asked_for, choices, console, |request| request.run(console))
+    }
+
+    /// Runs the analysis, as [`AskedArguments::ask_about`], on ranks if there are several.
     pub fn ask_on_ranks<C: Serialize>(
         &self,
         ranks: &RanksArguments,
-        personalize: Option<&Path>,
-        (weights, analysis): (Weights, Analysis),
+        listed: Option<Listed<'_>>,
+        asked_for: (Weights, Analysis),
         choices: C,
         console: &Console,
     ) -> Result<Ending, Failure> {
@@ -61,16 +72,15 @@ impl AskedArguments {
                 true => request.on_ranks(ranks, console),
                 false => request.run(console),
             };
-            self.request(personalize, weights, analysis, choices, console, run)
+            self.request(listed, asked_for, choices, console, run)
         })
     }
 
     /// Passes the request for an analysis to `run`.
     fn request<C: Serialize>(
         &self,
-        personalize: Option<&Path>,
-        weights: Weights,
-        analysis: Analysis,
+        listed: Option<Listed<'_>>,
+        (weights, analysis): (Weights, Analysis),
         choices: C,
         console: &Console,
         run: impl FnOnce(Request<'_, C>) -> Result<Ending, Failure>,
@@ -78,7 +88,7 @@ impl AskedArguments {
         let AskedArguments { values, batch, device } = self;
         device.check()?;
         let device = &device.with_storage(&values.storage, console)?;
-        run(Request { values, batch, device, weights, analysis, personalize, choices })
+        run(Request { values, batch, device, weights, analysis, listed, choices })
     }
 }
 
@@ -94,10 +104,84 @@ pub struct Request<'a, C> {
     pub weights: Weights,
     /// The analysis.
     pub analysis: Analysis,
-    /// The file of the vertices to which walks jump, if that is not any vertex.
-    pub personalize: Option<&'a Path>,
+    /// The file of the vertices that it is about, if it is not about all alike.
+    pub listed: Option<Listed<'a>>,
     /// The settings that determine the result, by name.
     pub choices: C,
+}
+
+/// A file of the vertices that an analysis is about.
+#[derive(Clone, Copy)]
+pub enum Listed<'a> {
+    /// Walks jump to them.
+    JumpTo(&'a Path),
+    /// Distances are those from them.
+    From(&'a Path),
+}
+
+/// The vertices that an analysis is about.
+enum Chosen {
+    All,
+    JumpTo(Jumps),
+    From(Sources),
+}
+
+impl<'a> Listed<'a> {
+    fn path(self) -> &'a Path {
+        match self {
+            Listed::JumpTo(path) | Listed::From(path) => path,
+        }
+    }
+
+    /// Returns the option that names the file.
+    fn option(self) -> &'static str {
+        match self {
+            Listed::JumpTo(_) => "--personalize",
+            Listed::From(_) => "--sources",
+        }
+    }
+
+    /// Reads the vertices.
+    fn read(self, graph: GraphView<'_>, console: &Console) -> Result<Chosen, Failure> {
+        let purpose = match self {
+            Listed::JumpTo(_) => "to jump to",
+            Listed::From(_) => "to search from",
+        };
+        let vertices = read_list(self.path(), self.option(), purpose, graph.ids(), console)?;
+        match self {
+            Listed::JumpTo(_) => {
+                let jumps = Jumps::to(graph.vertices(), vertices.into_iter().map(|v| (v, 1.0)));
+                jumps.map(Chosen::JumpTo).map_err(|error| match error {
+                    JumpsError::OutOfMemory(error) => error.into(),
+                    error => Failure::refused(error.to_string(), "list vertices of the graph"),
+                })
+            }
+            Listed::From(_) => {
+                let sources = Sources::new(graph.vertices(), vertices);
+                sources.map(Chosen::From).map_err(|error| match error {
+                    SourcesError::OutOfMemory(error) => error.into(),
+                    error => Failure::refused(error.to_string(), "list vertices of the graph"),
+                })
+            }
+        }
+    }
+}
+
+impl Chosen {
+    fn selection(&self) -> Selection<'_> {
+        match self {
+            Chosen::All => Selection::All,
+            Chosen::JumpTo(jumps) => Selection::JumpsTo(jumps),
+            Chosen::From(sources) => Selection::From(sources),
+        }
+    }
+
+    fn jumps(&self) -> Option<&Jumps> {
+        match self {
+            Chosen::JumpTo(jumps) => Some(jumps),
+            _ => None,
+        }
+    }
 }
 
 /// The settings that determine a result or its speed, by name.
@@ -131,19 +215,20 @@ pub fn lengths_name(lengths: Lengths) -> &'static str {
 
 impl<C: Serialize> Request<'_, C> {
     fn run(&self, console: &Console) -> Result<Ending, Failure> {
-        if let Some(path) = self.personalize {
+        let file = self.listed.map(Listed::path);
+        if let Some(path) = file {
             check_standard_input(&[self.values.input(), path])?;
         }
-        let (options, threads) = self.values.start_beside(self.weights, self.personalize)?;
+        let (options, threads) = self.values.start_beside(self.weights, file)?;
         if matches!(self.weights, Weights::Lengths) && self.values.is_weighted() {
             // In `communities` a weight is a strength, the opposite of a length: the remark prevents confusion.
             console.remark("a weight is the length of its edge: a large weight means far apart");
         }
         if self.batch.is_asked(self.values.input(), &options.read) {
-            if self.personalize.is_some() {
+            if let Some(option) = self.listed.map(Listed::option) {
                 return Err(Failure::refused(
-                    "--personalize names vertices of one graph, and the input is a batch",
-                    "leave --personalize out, or take the graphs one by one",
+                    format!("{option} names vertices of one graph, and the input is a batch"),
+                    format!("leave {option} out, or take the graphs one by one"),
                 ));
             }
             if matches!(self.analysis, Analysis::SampledBetweenness { .. }) {

@@ -1,6 +1,6 @@
 //! An analysis of one graph, on ranks that share it.
 
-use super::{Choices, Request};
+use super::{Choices, Listed, Request};
 use crate::console::Console;
 use crate::failure::{Ending, Failure};
 use crate::on_ranks::RankRun;
@@ -30,13 +30,14 @@ struct Computed<'a, C> {
 impl<C: Serialize> Request<'_, C> {
     /// Runs the analysis together with other ranks, of which the first one writes.
     pub(super) fn on_ranks(&self, ranks: &Ranks, console: &Console) -> Result<Ending, Failure> {
-        let reading = (self.weights, self.personalize);
+        let reading = (self.weights, self.listed.map(Listed::path));
         let run = RankRun::load(ranks, self.values, (self.device, self.batch), reading, console)?;
         let graph = run.graph();
-        let jumps = ranks.agree(self.jumps(graph, console))?;
-        let identity = jumps.as_ref().map_or(0, Jumps::identity);
+        let chosen = ranks.agree(self.chosen(graph, console))?;
+        let jumps = chosen.jumps();
+        let identity = jumps.map_or(0, Jumps::identity);
         ranks.agree(ranks.compare("vertices to jump to", &[identity]))?;
-        let plan = self.analysis.plan_on_ranks(graph, run.own.clone(), jumps.as_ref());
+        let plan = self.analysis.plan_on_ranks(graph, run.own.clone(), jumps);
         let plan = plan_on_cpu(graph, ranks.agree(plan.map_err(Failure::from))?);
         let choices = self.choices(graph.into(), "cpu".into(), run.threads);
         if run.is_estimate(self.values, &choices, &plan)? {
@@ -45,7 +46,7 @@ impl<C: Serialize> Request<'_, C> {
         let start = Instant::now();
         let watch = &mut console.watch();
         let (answer, of_ranks) = run.compute(self.values, |part| {
-            match self.analysis.of_graph_on_ranks(graph, jumps.as_ref(), part, watch) {
+            match self.analysis.of_graph_on_ranks(graph, jumps, part, watch) {
                 Err(SwarmError::Run(AnalysisError::Ranks(error))) => Err(error),
                 answer => Ok(answer.map_err(Failure::from)),
             }

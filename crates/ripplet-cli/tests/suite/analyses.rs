@@ -243,6 +243,39 @@ fn ranks_of_a_small_graph() {
 }
 
 #[test]
+fn distances_from_chosen_vertices_are_those_of_all_pairs() {
+    let sandbox =
+        Sandbox::with([("graph.txt", "a b 2\nb c 1\nd d 1\ne f 4\n"), ("from.txt", "e\nb\n")]);
+    for flags in ["", "--weighted", "--directed", "--directed --weighted", "--storage compressed"] {
+        let all = rows(&sandbox, &format!("apsp {flags}"), "graph.txt");
+        let some = rows(&sandbox, &format!("apsp --sources from.txt {flags}"), "graph.txt");
+        let expected: Vec<&String> =
+            all.iter().filter(|row| row.starts_with('b') || row.starts_with('e')).collect();
+        assert_eq!(some.iter().collect::<Vec<_>>(), expected, "{flags}");
+        assert_eq!(some.len(), 10);
+    }
+    let run = "apsp graph.txt -o out.csv --sources from.txt";
+    sandbox.ok(&format!("{run} --stats stats.json"));
+    let stats = sandbox.json("stats.json");
+    assert_eq!((&stats["from_sources"], &stats["largest"]), (&true.into(), &1.0.into()));
+    assert!(sandbox.ok(&format!("{run} --estimate")).contains("sources"));
+    sandbox.fails(&format!("{run} --rows vertices"), 2, &["--sources is for distances of pairs"]);
+    sandbox.fails(
+        &format!("{run} --device cuda"),
+        2,
+        &["no kernel for distances from chosen vertices"],
+    );
+    for (text, parts) in [("", ["has no vertices", "--sources"]), ("b\nz\n", ["from.txt:2", "z"])] {
+        sandbox.write("from.txt", text);
+        sandbox.fails(run, 2, &parts);
+    }
+    sandbox.write("from.txt", "a\n");
+    sandbox.write("many.csv", "graph,source,target\nx,a,b\ny,a,b\n");
+    let run = "apsp many.csv --batch -o out.txt --sources from.txt";
+    sandbox.fails(run, 2, &["--sources names vertices of one graph", "one by one"]);
+}
+
+#[test]
 fn betweenness_of_the_edges_of_a_path() {
     let sandbox = Sandbox::with([("graph.txt", "a b 2\nb c 1\nc a 9\nc c 1\n")]);
     let edges = |flags: &str| rows(&sandbox, &format!("betweenness --edges {flags}"), "graph.txt");

@@ -36,9 +36,7 @@ impl Device {
     ) -> Result<Workers, OpenWorkersError> {
         let analysis = match analysis.on_device() {
             Ok(analysis) => analysis,
-            Err(_) if self.is_cpu() => return Ok(Ok(Vec::new())),
-            Err(why) if self.is_auto() => return Ok(Err(Fallback::no_kernel(why.to_string()))),
-            Err(why) => return Err(why.into()),
+            Err(why) => return self.workers_without_kernel(why),
         };
         let share = memory.map(|memory| memory / times.max(1) as u64);
         let mut workers = Vec::new();
@@ -51,5 +49,17 @@ impl Device {
             }
         }
         Ok(Ok(workers))
+    }
+
+    /// Returns the workers for work that no GPU has a kernel for: none, with the reason if the choice allowed a GPU.
+    ///
+    /// # Errors
+    /// If a GPU is chosen.
+    pub fn workers_without_kernel(&self, why: NotOnDevice) -> Result<Workers, OpenWorkersError> {
+        match (self.is_cpu(), self.is_auto()) {
+            (true, _) => Ok(Ok(Vec::new())),
+            (_, true) => Ok(Err(Fallback::no_kernel(why.to_string()))),
+            _ => Err(why.into()),
+        }
     }
 }

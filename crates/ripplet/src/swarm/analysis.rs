@@ -14,7 +14,7 @@ use ripplet_analytics::edge_betweenness::{
 use ripplet_analytics::kcore::{self, coreness, coreness_of_batch};
 use ripplet_analytics::lcc::Lcc;
 use ripplet_analytics::pagerank::{End, Jumps, Outcome, PageRank};
-use ripplet_analytics::{Item, Lengths, PathAnalysis, Plan, RankPart, Sample};
+use ripplet_analytics::{Item, Lengths, PathAnalysis, Plan, RankPart, Sample, Sources};
 use ripplet_graph::batch::{self, BatchGraph, BatchSlice};
 use ripplet_graph::{GraphView, Observer, VertexId, memory};
 use ripplet_io::write::{ColumnData, ColumnKind, Part, Rows, Subject};
@@ -66,10 +66,27 @@ pub enum Analysis {
     Lcc(Lcc),
 }
 
+/// The vertices that an analysis of one graph is about, if it is not about all alike.
+#[derive(Clone, Copy, Debug, Default)]
+pub enum Selection<'a> {
+    /// All vertices alike.
+    #[default]
+    All,
+    /// Walks jump to these instead of to any: personalized PageRank.
+    JumpsTo(&'a Jumps),
+    /// Distances from these alone.
+    From(&'a Sources),
+}
+
 /// An analysis that has no kernel yet.
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
 #[error("there is no kernel for {0} so far: they are for the CPU")]
 pub struct NotOnDevice(&'static str);
+
+impl NotOnDevice {
+    /// Distances from chosen vertices.
+    pub const FROM_SOURCES: NotOnDevice = NotOnDevice("distances from chosen vertices");
+}
 
 impl From<PathAnalysis> for Analysis {
     fn from(paths: PathAnalysis) -> Analysis {
@@ -165,11 +182,8 @@ impl Analysis {
             Analysis::KCore => kcore::plan(graph),
             Analysis::PageRank(ranks) => ranks.plan(graph),
             Analysis::Lcc(lcc) => lcc.plan(graph, threads),
-            Analysis::Paths(PathAnalysis::Distances { lengths: Lengths::Hops }) => {
-                apsp::plan_of_rows(graph, threads)
-            }
-            Analysis::Paths(PathAnalysis::Distances { lengths: Lengths::Weights }) => {
-                apsp::plan_of_weighted_rows(graph, threads)
+            Analysis::Paths(PathAnalysis::Distances { lengths }) => {
+                plan_of_rows(graph, lengths, None, threads)
             }
             Analysis::Paths(PathAnalysis::Reach { lengths }) => {
                 apsp::plan_of_reach(graph, lengths, threads)
@@ -180,19 +194,25 @@ impl Analysis {
         }
     }
 
-    /// Returns the memory that the CPU needs beside a graph for [`Analysis::of_graph_personalized`], that of the jumps included.
+    /// Returns the memory that the CPU needs beside a graph for [`Analysis::of_graph_for`], that of the selection
+    /// included.
     ///
     /// # Errors
-    /// If there are jumps, and the analysis is not PageRank.
-    pub fn plan_personalized<'g>(
+    /// If the selection is not for this analysis.
+    pub fn plan_for<'g>(
         self,
         graph: impl Into<GraphView<'g>>,
-        jumps: Option<&Jumps>,
+        selection: Selection<'_>,
         threads: usize,
     ) -> Result<Plan, SwarmError> {
-        Ok(match self.personalized(jumps)? {
-            Some((ranks, _)) => ranks.plan_personalized(graph),
-            None => self.plan(graph, threads),
+        let graph = graph.into();
+        Ok(match self.selected(selection)? {
+            Selected::All(analysis) => analysis.plan(graph, threads),
+            Selected::Personalized(ranks, _) => ranks.plan_personalized(graph),
+            Selected::Distances(lengths, sources) => {
+                let plan = plan_of_rows(graph, lengths, Some(sources), threads);
+                plan.with("sources", 4 * sources.vertices().len() as u64)
+            }
         })
     }
 
@@ -243,7 +263,7 @@ impl Analysis {
         let graph = graph.into();
         let answer = match self {
             Analysis::Paths(PathAnalysis::Distances { lengths }) => {
-                return hand_out(graph, lengths, observer, take);
+                return hand_out(graph, lengths, None, observer, take);
             }
             Analysis::Paths(PathAnalysis::Closeness { measure, normalized, lengths }) => {
                 let values = closeness(graph, measure, normalized, lengths, observer)?;
@@ -285,24 +305,27 @@ impl Analysis {
         pass(answer, graph, take)
     }
 
-    /// Analyses one graph as [`Analysis::of_graph`] does, by walks that jump to these vertices instead of to any, if
-    /// some are given: personalized PageRank.
+    /// Analyses one graph as [`Analysis::of_graph`] does, about chosen vertices: personalized PageRank, or distances from
+    /// some vertices.
     ///
     /// # Errors
-    /// See there; also if there are jumps, and the analysis is not PageRank.
-    pub fn of_graph_personalized<'g>(
+    /// See there; also if the selection is not for this analysis.
+    pub fn of_graph_for<'g>(
         self,
         graph: impl Into<GraphView<'g>>,
-        jumps: Option<&Jumps>,
+        selection: Selection<'_>,
         observer: &mut dyn Observer,
         take: impl FnMut(Part<'_>, &[ColumnData<'_>]) -> Result<(), SwarmError>,
     ) -> Result<(), SwarmError> {
         let graph = graph.into();
-        match self.personalized(jumps)? {
-            Some((ranks, jumps)) => {
+        match self.selected(selection)? {
+            Selected::All(analysis) => analysis.of_graph(graph, observer, take),
+            Selected::Personalized(ranks, jumps) => {
                 pass(ranked(ranks.run_personalized(graph, jumps, observer)?)?, graph, take)
             }
-            None => self.of_graph(graph, observer, take),
+            Selected::Distances(lengths, sources) => {
+                hand_out(graph, lengths, Some(sources), observer, take)
+            }
         }
     }
 
@@ -318,7 +341,7 @@ impl Analysis {
         jumps: Option<&Jumps>,
     ) -> Result<Plan, SwarmError> {
         let graph = graph.into();
-        self.personalized(jumps)?;
+        self.check_jumps(jumps)?;
         match self {
             Analysis::Components => Ok(components::plan_on_ranks(graph)),
             Analysis::PageRank(ranks) => Ok(ranks.plan_on_ranks(graph, jumps.is_some())),
@@ -331,7 +354,7 @@ impl Analysis {
     /// personalized, components and clustering coefficients. Each rank has the whole answer, that of one process.
     ///
     /// # Errors
-    /// See [`Analysis::of_graph_personalized`]; also for another analysis, or if a message between ranks fails.
+    /// See [`Analysis::of_graph_for`]; also for another analysis, or if a message between ranks fails.
     pub fn of_graph_on_ranks<'g>(
         self,
         graph: impl Into<GraphView<'g>>,
@@ -340,7 +363,7 @@ impl Analysis {
         observer: &mut dyn Observer,
     ) -> Result<Answer, SwarmError> {
         let graph = graph.into();
-        self.personalized(jumps)?;
+        self.check_jumps(jumps)?;
         Ok(match self {
             Analysis::Components => {
                 Answer::Components(components_on_ranks(graph, part, observer)?.smallest)
@@ -354,19 +377,32 @@ impl Analysis {
         })
     }
 
-    /// Returns PageRank's settings and its jumps, if it is personalized.
+    /// Refuses jumps of an analysis that is not PageRank.
+    fn check_jumps(self, jumps: Option<&Jumps>) -> Result<(), SwarmError> {
+        self.selected(jumps.map_or(Selection::All, Selection::JumpsTo)).map(drop)
+    }
+
+    /// Returns what is computed of a selection.
     ///
     /// # Errors
-    /// If there are jumps, and the analysis is not PageRank.
-    pub(crate) fn personalized(
-        self,
-        jumps: Option<&Jumps>,
-    ) -> Result<Option<(PageRank, &Jumps)>, SwarmError> {
-        match (self, jumps) {
-            (_, None) => Ok(None),
-            (Analysis::PageRank(ranks), Some(jumps)) => Ok(Some((ranks, jumps))),
-            (_, Some(_)) => Err(SwarmError::NotPersonalizable),
+    /// If the selection is not for this analysis.
+    fn selected(self, selection: Selection<'_>) -> Result<Selected<'_>, SwarmError> {
+        match (self, selection) {
+            (analysis, Selection::All) => Ok(Selected::All(analysis)),
+            (Analysis::PageRank(ranks), Selection::JumpsTo(jumps)) => {
+                Ok(Selected::Personalized(ranks, jumps))
+            }
+            (Analysis::Paths(PathAnalysis::Distances { lengths }), Selection::From(sources)) => {
+                Ok(Selected::Distances(lengths, sources))
+            }
+            (_, Selection::JumpsTo(_)) => Err(SwarmError::NotPersonalizable),
+            (_, Selection::From(_)) => Err(SwarmError::NotFromSources),
         }
+    }
+
+    /// Refuses a selection that is not for this analysis.
+    pub(crate) fn check(self, selection: Selection<'_>) -> Result<(), SwarmError> {
+        self.selected(selection).map(drop)
     }
 
     /// Analyses each graph of a batch on rayon's current pool.
@@ -425,6 +461,26 @@ impl Analysis {
     }
 }
 
+/// What is computed of a selection of vertices.
+enum Selected<'a> {
+    All(Analysis),
+    Personalized(PageRank, &'a Jumps),
+    Distances(Lengths, &'a Sources),
+}
+
+/// Returns the memory of rows of distances.
+fn plan_of_rows(
+    graph: GraphView<'_>,
+    lengths: Lengths,
+    sources: Option<&Sources>,
+    threads: usize,
+) -> Plan {
+    match lengths {
+        Lengths::Hops => apsp::plan_of_rows(graph, sources, threads),
+        Lengths::Weights => apsp::plan_of_weighted_rows(graph, sources, threads),
+    }
+}
+
 /// Passes the answer of a whole graph.
 fn pass(
     answer: Answer,
@@ -467,49 +523,66 @@ fn settled(ends: &[End]) -> Result<(), SwarmError> {
     }
 }
 
-/// Passes the distances of a graph to `take`, some sources at a time.
+/// Passes the distances of a graph to `take`, some consecutive sources at a time.
 fn hand_out(
     graph: GraphView<'_>,
     lengths: Lengths,
+    sources: Option<&Sources>,
     observer: &mut dyn Observer,
     mut take: impl FnMut(Part<'_>, &[ColumnData<'_>]) -> Result<(), SwarmError>,
 ) -> Result<(), SwarmError> {
     let of = Subject::Graph(graph.ids());
     let vertices = graph.vertices() as usize;
-    let mut waiting = memory::with_room(PAIRS.max(vertices).min(vertices.pow(2)))?;
-    let mut first: VertexId = 0;
+    let count = sources.map_or(vertices, |sources| sources.vertices().len());
+    let mut waiting = memory::with_room(PAIRS.max(vertices).min(vertices.saturating_mul(count)))?;
+    let mut of_waiting: Range<VertexId> = 0..0;
+    let mut pass_on = |of_waiting: Range<VertexId>, waiting: &mut Vec<f64>| {
+        let part = Part::Pairs { of, sources: of_waiting };
+        let passed = match waiting.is_empty() {
+            true => Ok(()),
+            false => take(part, &[ColumnData::F64(waiting)]),
+        };
+        waiting.clear();
+        passed
+    };
     let mut hand_over = |source: VertexId, row: &mut dyn Iterator<Item = f64>| {
-        waiting.extend(row);
-        let is_last = source + 1 == graph.vertices();
-        if is_last || waiting.len() + vertices > PAIRS.max(vertices) {
-            let part = Part::Pairs { of, sources: first..source + 1 };
-            take(part, &[ColumnData::F64(&waiting)])?;
-            waiting.clear();
-            first = source + 1;
+        let has_room = waiting.len() + vertices <= PAIRS.max(vertices);
+        if of_waiting.end != source || !has_room {
+            pass_on(of_waiting.clone(), &mut waiting)?;
+            of_waiting.start = source;
         }
-        Ok(())
+        waiting.extend(row);
+        of_waiting.end = source + 1;
+        Ok::<(), SwarmError>(())
     };
     match lengths {
-        Lengths::Hops => apsp::rows(graph, observer, |source, row: &[u32]| {
-            hand_over(
-                source,
-                &mut row.iter().map(|&distance| match distance {
+        Lengths::Hops => {
+            let hand_over = |source, row: &[u32]| {
+                let distance = |&distance: &u32| match distance {
                     apsp::NO_PATH => f64::INFINITY,
                     distance => f64::from(distance),
-                }),
-            )
-        }),
+                };
+                hand_over(source, &mut row.iter().map(distance))
+            };
+            match sources {
+                None => apsp::rows(graph, observer, hand_over),
+                Some(sources) => apsp::rows_from(graph, sources, observer, hand_over),
+            }
+        }
         Lengths::Weights => {
             let unit = graph.weight_scale().weight(1);
-            apsp::weighted_rows(graph, observer, |source, row: &[u64]| {
-                hand_over(
-                    source,
-                    &mut row.iter().map(|&distance| match distance {
-                        apsp::NO_WEIGHTED_PATH => f64::INFINITY,
-                        distance => distance as f64 * unit,
-                    }),
-                )
-            })
+            let hand_over = |source, row: &[u64]| {
+                let distance = |&distance: &u64| match distance {
+                    apsp::NO_WEIGHTED_PATH => f64::INFINITY,
+                    distance => distance as f64 * unit,
+                };
+                hand_over(source, &mut row.iter().map(distance))
+            };
+            match sources {
+                None => apsp::weighted_rows(graph, observer, hand_over),
+                Some(sources) => apsp::weighted_rows_from(graph, sources, observer, hand_over),
+            }
         }
-    }
+    }?;
+    pass_on(of_waiting, &mut waiting)
 }

@@ -49,7 +49,7 @@ mod report;
 mod tests;
 mod worker;
 
-pub use analysis::{Analysis, NotOnDevice};
+pub use analysis::{Analysis, NotOnDevice, Selection};
 pub use answer::{Answer, Column, Edges};
 pub use communities::CommunitiesWorker;
 #[cfg(feature = "cuda")]
@@ -90,6 +90,9 @@ pub enum SwarmError {
     /// An analysis other than PageRank was personalized.
     #[error("only PageRank has walks that jump, which can be personalized")]
     NotPersonalizable,
+    /// Sources were chosen for an analysis other than distances.
+    #[error("only distances are searched from chosen vertices; other analyses need all of them")]
+    NotFromSources,
     /// Betweenness by a sample was asked of a batch.
     #[error("a sample is of the vertices of one graph, and this is a batch")]
     SampleOfBatch,
