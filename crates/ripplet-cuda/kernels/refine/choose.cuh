@@ -2,7 +2,13 @@
 //
 //     clear the table | sum up the arcs' weights by label | score every label | reduce | record a change
 //
-// `moves.rs` and `subdivide.rs` of `ripplet_lp::refine` define the choice.
+// `moves.rs` and `subdivide.rs` of `ripplet_lp::refine` define the choice. Traag, Waltman and van Eck, From Louvain to
+// Leiden (Scientific Reports 9, 2019):
+//
+//     move        its fast local move of nodes: the largest gain, or a community of its own. Here the vertices of a
+//                 phase choose at once; there, one after the other.
+//     subdivide   its refinement of a partition: only vertices that are alone join a part, within their community.
+//                 Here they take the largest gain, there a drawn one; and only the vertex is tested, not the part.
 //
 // Mapping: a group of 4 or 32 lanes per vertex, or a block per vertex; each takes vertices in a loop of the grid.
 // Shared memory: a table per group, or per block (`table.cuh`), then a `Best` and two sums per warp of a block.

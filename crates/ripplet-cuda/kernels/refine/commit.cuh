@@ -1,13 +1,27 @@
-// The changes of a phase: stored, then passed on to neighbours.
+// The changes of a phase, when all of its vertices have chosen: labels and masses are stored, then neighbours become
+// active.
 //
-// Mapping: commit takes a thread per change, activate 8 lanes or a warp per change of a vertex with up to
-// `LONG_LIST` arcs, and all blocks together for the others. No shared memory.
+//     changes          | 9:4 | 3:4 | 7:2 | ...      vertex and new label, 64 bits, in any order
+//     commit           a thread per change          labels[9] = 4; its mass moves from the old label's to that of 4
+//     long_changes     | 2 | ...                    the numbers of those whose vertex has more than `LONG_LIST` arcs
+//
+//     activate         lanes      | 0 ... 7 | 8 ... 15 | 16 ... 23 | 24 ... 31 |
+//                      change     |   9:4   |   3:4    |    7:2    |    ...    |   a list of up to 256 arcs each
+//                      longer lists, one after the other, all 32 lanes          (`read_lists`)
+//     activate_long    lists above `LONG_LIST`, one after the other, all threads of the grid
+//
+// Mapping: as in the picture, each in a loop of the grid. No shared memory. Neighbours outside of the new community
+// become active: the queue of the Leiden algorithm's fast local move (Traag, Waltman and van Eck, 2019) has these
+// nodes.
 #pragma once
 
 namespace ripplet {
 
-// The longest list that a warp reads.
-constexpr u32 LONG_LIST = 2048, ACTIVATING = 8;
+// The longest list that a warp reads. It is the bound of the last class but one (`class_of`), as the host launches
+// `activate_long` only if a larger vertex is scheduled. Not measured against other bounds.
+constexpr u32 LONG_LIST = 2048;
+// Lanes per change, as `read_lists` has them.
+constexpr u32 ACTIVATING = 8;
 
 struct Change {
     u32 vertex, label;

@@ -1,13 +1,18 @@
-// Contraction: each part becomes a vertex of the next level.
+// Contraction: each part becomes a vertex of the next level. Traag, Waltman and van Eck (2019) aggregate a network by
+// its refined partition in the same way; merging aggregates communities, as Blondel et al. (2008) do.
 //
 //     number   founders per block --sum_founders--> first numbers --number_founders--> founders, part_of
-//     group    count_members --sum_members--> ends --group_members--> members side by side
+//     group    count_members --sum_of_parts--> ends --group_members--> members side by side
 //     sum up   per part: the members' arcs by the other end's part, in a table; then appended to the level's arcs
+//
+//     labels of vertices 0-5     | 0 0 2 2 0 5 |        the founders of the parts are 0, 2 and 5
+//     part_of                    | 0 0 1 1 0 2 |        founders   | 0 2 5 |
+//     members, ends              | 0 1 4 | 2 3 | 5 |    ends       | 3 5 6 |
 //
 // Mapping: a thread per vertex or part, in a loop of the grid; sums of blocks by one block; a group or a block per
 // part to sum up, as in `choose.cuh`, and the whole grid for each part with at least `huge` arcs: each block has a
-// table for the longest of the other parts, so these are short and all blocks have room.
-// Shared memory: a number per warp; the tables of `choose.cuh`.
+// table for the longest of the other parts, so these are short and all blocks have room. Shared memory: a number per
+// warp; the tables of `choose.cuh`, then per block the sums of its warps and a `LongMembers`.
 #pragma once
 
 namespace ripplet {
@@ -161,7 +166,10 @@ struct Part {
     }
 };
 
-// Members with long lists, which all threads of a block read together.
+// Members with long lists, which all threads of a block read together. `ROOM` keeps the struct below the 512 bytes of
+// shared memory of `sum_up_huge`; one lane alone reads the list of a member that has no room. Lists of 512 to 4096
+// arcs read by a warp, and only longer ones by a block, took as long (`long-members.txt` in
+// `bench/runs/2026-11-29-h200`). Other values are not measured.
 struct LongMembers {
     static constexpr u32 ROOM = 64, SHORT = 512, LANES = 8;
     u32 count, members[ROOM];

@@ -2,7 +2,9 @@
 //
 //     gain(label) = attraction * weight - repulsion * (mass * total - imbalance * imbalance of the label)
 //
-// The last product is of directed null models only.
+// The last product exists if the kernels are compiled for a directed null model (`DIRECTED`). The factors make it
+// modularity with a resolution (Reichardt and Bornholdt, 2006), that of directed graphs (Leicht and Newman, 2008), or
+// the constant Potts model (Traag, Van Dooren and Nesterov, 2011); `score.rs` of `ripplet_lp::refine` derives them.
 //
 // Mapping: called by any thread; no shared memory.
 #pragma once

@@ -1,4 +1,24 @@
-// Kernels that refinement and merging have: each is one function of the files before, for all vertices of a level.
+// Kernels that both refinement and merging have: each is one function of the files before, over all vertices of a
+// level. `RIPPLET_STEP` and `RIPPLET_CHOOSE` declare kernels here, and in `refinement.cuh`, `merge.cuh` and
+// `size_limit.cuh`.
+//
+//     kernels (`ripplet_refine_…`)         threads of a block            items                     file
+//     count_order, fill_order              256                           a thread per vertex       order.cuh
+//     start_order                          32, one block                 a lane per bin            order.cuh
+//     CHOICE_0, CHOICE_1                   256                           4 or 32 lanes per vertex  choose.cuh
+//     CHOICE_2, CHOICE_3                   256, 512                      a block per vertex        choose.cuh
+//     contract_0 to contract_3             the same                      the same per part         contract.cuh
+//     commit                               256                           a thread per change       commit.cuh
+//     activate, activate_long              256                           8 lanes; the grid         commit.cuh
+//     count_founders to group_members      256; of `sum_…` one of 1024   a thread per vertex, part contract.cuh
+//     sum_up_huge, append_huge             256                           the grid for one part     contract.cuh
+//     finish_huge                          32, one block                 a thread for one part     contract.cuh
+//     sum_masses to lift                   256                           a thread per vertex, part levels.cuh
+//
+// A choice is `move`, `move_wide`, `join`, `join_wide` or `merge`. The numbers behind a kernel's name are threads per
+// block and blocks per multiprocessor that registers must allow: 4 blocks of 256, or 2 of 512, leave 64 of 65,536
+// registers to a thread. Other bounds are not measured. Shared memory: each function lays out what the launch gives
+// (`src/refine/launch.rs`).
 #pragma once
 
 using ripplet::Work;

@@ -1,7 +1,19 @@
 // Partitions between levels, and sums over a level.
 //
-// Mapping: a thread per vertex or part, in a loop of the grid; 8 lanes per vertex where arcs are read. No shared
-// memory.
+//     level            | 0 1 4 | 2 3 | 5 |          members of parts 0, 1 and 2, whose founders are 0, 2 and 5
+//     contraction      |   0   |  1  | 2 |          its vertices are the parts
+//
+//     up      find_lifted    names[community of founder] = its smallest part
+//             lift           labels, masses and sizes of the contraction's vertices; each becomes active
+//     down    find_lowered   names[community of part] = its smallest part
+//             lower          labels[v] = the founder of the smallest part in the community of v's part
+//             activate_borders   if a part changed its community: its members at borders, and their neighbours outside
+//     sums    sum_masses, count_joined, measure, sum_inner, sum_squares, keep     over all vertices of one level
+//
+// Mapping: a thread per vertex or part, in a loop of the grid; 8 lanes per vertex if arcs are read (`each_vertex`). No
+// shared memory: a warp adds up its lanes by shuffles. Traag, Waltman and van Eck (2019): as `lift`, an aggregate
+// network begins with the communities before refinement. The way down, which their algorithm does not have, is that of
+// docs/adr/0027-refinement.md. `gain.cuh` has the score of `sum_inner` and `sum_squares`.
 #pragma once
 
 namespace ripplet {
@@ -110,6 +122,7 @@ RIPPLET_FN void lower(const Work& work) {
         }
 }
 
+// Lanes per vertex of kernels that read arcs, as `read_lists` has them; `src/refine/launch.rs` has the same number.
 constexpr u32 READING = 8;
 
 // Calls `visit(v)` for every vertex, by eight lanes, and then with vertices behind the last one, so that all lanes of

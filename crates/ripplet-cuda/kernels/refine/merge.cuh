@@ -5,11 +5,18 @@
 //     choose     as in `choose.cuh`: sum up the arcs' weights by label | the eligible label of the largest sum
 //     name       the community of each vertex of the input, composed up the levels; its smallest vertex
 //
-// Mapping: 8 lanes per vertex to unite, a warp for longer lists, and a block for those above `LONG_LIST`;
-// a thread per vertex for the other steps, in a loop of the grid.
-//
 // Trees of vertices: the parent of a vertex is never larger than it, and a root is its own parent. Threads link the
 // larger of two roots below the smaller one. So the root of a part is its smallest vertex, in any order of the threads.
+//
+//     parents of 0-4     | 0 1 2 3 4 |     | 0 1 2 3 2 |     | 0 1 1 3 2 |     | 0 1 1 3 1 |
+//                        each alone        arc 2-4           arc 1-2           flattened
+//
+// Mapping: 8 lanes per vertex to unite, a warp for lists of more than 256 arcs, and a block for those above
+// `LONG_LIST`; the mappings of `choose.cuh` to choose; a thread per vertex for the other steps, all in a loop of the
+// grid. Shared memory: none, but for the tables of a choice.
+//
+// Jayanti and Tarjan, A randomized concurrent algorithm for disjoint set union (PODC 2016): links by compare-and-swap;
+// there, roots are in a drawn order. The rule of merging is ours (docs/adr/0025-merging.md).
 #pragma once
 
 namespace ripplet {
@@ -55,6 +62,7 @@ RIPPLET_FN void unite_with_neighbors(const Work& work, u32 v, u32 community, u32
 
 // Lists above `LONG_LIST` are left to `unite_long`.
 RIPPLET_FN void unite_neighbors(const Work& work) {
+    // The bound of `read_lists`: 32 steps of 8 lanes. Not measured against others.
     constexpr u32 SHORT = 256;
     each_vertex(work, [&](u32 v) {
         const bool has = v < work.level.vertices;

@@ -1,9 +1,14 @@
-// The vertices of a round, by phase and class.
+// The vertices of a round, by phase and class: a counting sort by `BINS` bins.
 //
 //     active vertices  --count_order-->  a count per bin  --start_order-->  places  --fill_order-->  order
 //
-// Mapping: a thread per vertex, in a loop of the grid; start_order is one warp. Shared memory: a count and a place
-// for each bin.
+//     bin       phase 0: class 0 | 1 | 2 | 3 | phase 1: class 0 | 1 | ...
+//     order     | 8 3 11 2 5 | 7 | - | 0 | 4 9 1 | ...
+//
+// The order within a bin varies, and changes no result.
+//
+// Mapping: a thread per vertex, in a loop of the grid; start_order is one warp, a lane per bin. Shared memory: a count
+// and a place for each bin. No paper.
 #pragma once
 
 namespace ripplet {

@@ -1,4 +1,14 @@
-// The kernels of refinement alone.
+// Kernels that refinement alone has: its steps between levels (`levels.cuh`), and its choices in four classes each
+// (`choose.cuh`).
+//
+//     choice       gain        the labels are
+//     move         64 bits     communities
+//     move_wide    128 bits    communities
+//     join         64 bits     parts of a community
+//     join_wide    128 bits    parts of a community
+//
+// The host takes the wide kernels on levels whose largest gain may exceed 64 bits. Mapping and shared memory: those of
+// the two files. Traag, Waltman and van Eck (2019): see `choose.cuh`.
 #pragma once
 
 RIPPLET_STEP(separate, 256, 4, separate)

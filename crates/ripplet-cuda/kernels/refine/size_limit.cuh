@@ -17,12 +17,14 @@
 //
 // Mapping: claim, divide and withdraw take a thread per choice, in a loop of the grid; admit takes a warp per
 // community. The sort is bitonic: a block sorts `SORTED` claims in shared memory, and wider steps take a thread per
-// pair. Shared memory: `SORTED` claims.
+// pair. Shared memory: `SORTED` claims. Batcher, Sorting networks and their applications (1968), with the first step of
+// each merge flipped, so that all pairs are ordered alike.
 #pragma once
 
 namespace ripplet {
 
-// Claims that a block has in shared memory, two for each of its threads.
+// Claims that a block has in shared memory: a thread compares one pair in each step, so two for each thread. 4 KiB. Not
+// measured against others.
 constexpr u32 SORTED = 2 * BLOCK;
 
 RIPPLET_FN u32 choices_of(const Work& work) { return work.counters->chosen[work.phase]; }

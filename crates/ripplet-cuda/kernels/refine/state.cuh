@@ -7,17 +7,25 @@
 //
 //     bool DIRECTED    whether vertices have an imbalance beside their mass: the null model is directed
 //     bool LIMITED     whether sizes of communities are limited (`size_limit.cuh`)
+//
+// No kernels: functions that any thread calls, without shared memory. `read_lists` maps eight lanes to a list of up to
+// 256 arcs, and a warp to a longer one. The algorithm is Leiden's with phases (Traag, Waltman and van Eck, 2019):
+// `choose.cuh`, `contract.cuh` and `levels.cuh` say which step is which.
 #pragma once
 
 namespace ripplet {
 
+// Threads of a block. Not measured against others, nor are the next two.
 constexpr u32 BLOCK = 256;
-// Threads of a block that takes a vertex of the largest class.
+// Threads of a block that takes a vertex of the largest class: two such blocks fit a multiprocessor's shared memory
+// (`table.cuh`). They take half of the time of `social` (`refine-gpu-kernels.txt` in `bench/runs/2026-11-26-h100`).
 constexpr u32 LARGE_BLOCK = 512;
-// Vertices of a block of the kernels that number parts.
+// Vertices of a block of the kernels that number parts: 8 a thread. One block then sums up the counts of all blocks.
 constexpr u32 NUMBERED = 2048;
 
-// The largest degree of each class but the last, and how many lanes take a vertex.
+// The largest degree of each class but the last, and how many lanes take a vertex. A table has at least two slots for
+// each arc, so 12 bytes a slot make 24 KiB of shared memory a block for classes 0 and 1, and 48 KiB for class 2, of
+// which 4 fit the 228 KiB of an H100. Other bounds and widths are not measured.
 //
 //     class   degree       threads           table
 //     0       0-16         4 lanes           32 slots in shared memory
@@ -25,6 +33,8 @@ constexpr u32 NUMBERED = 2048;
 //     2       129-2048     a block of 256    4096 slots in shared memory
 //     3        above        a block of 512    8192 slots in shared memory, or a part of `region` (`table.cuh`)
 constexpr u32 CLASSES = 4;
+// The phases of a round, as on the CPU (`refine-designs.txt` in `bench/runs/2026-11-25-2-cores` has 2, 4 and 16). 8
+// phases of 4 classes make a bin for each lane of `start_order`.
 constexpr u32 MOST_PHASES = 8;
 constexpr u32 BINS = CLASSES * MOST_PHASES;
 
@@ -184,8 +194,8 @@ RIPPLET_FN void each_arc(const Level& level, u32 v, u32 first, u32 stride, Visit
 }
 
 // Reads the lists of up to four vertices, one for each eight lanes of a warp: calls `visit(v, value, neighbour,
-// weight)` for every arc. Long lists are read by the whole warp, one after the other. All lanes call it, with the
-// same vertex and value for eight lanes, or none if `has` is false.
+// weight)` for every arc. Long lists are read by the whole warp, one after the other. All lanes call it, with the same
+// vertex and value for eight lanes, or none if `has` is false. `LANES` and `SHORT` are not measured against others.
 template <class Visit>
 RIPPLET_FN void read_lists(const Level& level, u32 v, u32 value, bool has, Visit visit) {
     constexpr u32 LANES = 8, SHORT = 256;

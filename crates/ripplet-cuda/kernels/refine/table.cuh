@@ -4,11 +4,17 @@
 //     key    FREE   17     4      FREE       label 17 was added; 4, of the same hash, came later
 //
 // A table has more slots than labels, so that a search ends. Parts with many arcs often have few labels, as their
-// members have the same neighbours. So a part of the largest class is first summed up in shared memory, in a table that takes
-// `MOST_LABELS` and drops the rest; if there are more, all are summed up again in global memory. Vertices of
-// contracted graphs have one arc to each neighbour, and are summed up in global memory at once.
+// members have the same neighbours. So a part of the largest class is first summed up in shared memory, in a table that
+// takes `MOST_LABELS` and drops the rest; if there are more, all are summed up again in global memory. Vertices of
+// contracted graphs have one arc to each neighbour, and are summed up in global memory at once
+// (docs/adr/0031-refinement-on-a-gpu.md has the times of other designs).
 //
-// Shared memory: 12 bytes a slot.
+// Mapping: the threads of a group or block add arcs in any order, and share the slots when they clear or read them.
+// Shared memory: 12 bytes a slot. GLP (SIGMOD 2021), section 4.1: a table in shared memory first, and one in global
+// memory if it does not suffice. Knuth, The Art of Computer Programming 3, section 6.4: Fibonacci hashing.
+//
+//     groups     | sums, 64 bits, of group 0 | of group 1 | ... | keys, 32 bits, of group 0 | of group 1 | ... |
+//     a block    | sums of all slots | keys of all slots | number of labels |
 #pragma once
 
 namespace ripplet {
@@ -16,8 +22,9 @@ namespace ripplet {
 // No label.
 constexpr u32 FREE = U32_MAX;
 
-// The slots of the largest class's table in shared memory, and the labels that it takes. Each thread of a block may
-// add one more at the same time, and there must be a free slot then.
+// The slots of the largest class's table in shared memory, and the labels that it takes. 2^13 slots take 96 KiB, so
+// that two blocks fit the 228 KiB of an H100. Labels fill three quarters of them: each thread of a block may add one
+// more at the same time, and there must be a free slot then. Other sizes are not measured.
 constexpr u32 LOG_SLOTS = 13, MOST_LABELS = 6144;
 static_assert(MOST_LABELS + LARGE_BLOCK < 1u << LOG_SLOTS, "one slot stays free");
 
@@ -45,16 +52,16 @@ struct Table {
         // Fibonacci hashing.
         u32 slot = log == 0 ? 0 : (label * 0x9e3779b9u) >> (32 - log);
         for (;;) {
-            u32 held = ((volatile u32*)keys)[slot];
-            if (held == FREE) {
+            u32 key = ((volatile u32*)keys)[slot];
+            if (key == FREE) {
                 if (used != nullptr && *(volatile u32*)used > MOST_LABELS) return;
-                held = atomicCAS(keys + slot, FREE, label);
-                if (held == FREE) {
+                key = atomicCAS(keys + slot, FREE, label);
+                if (key == FREE) {
                     if (used != nullptr) atomicAdd(used, 1u);
-                    held = label;
+                    key = label;
                 }
             }
-            if (held == label) break;
+            if (key == label) break;
             slot = (slot + 1) & (slots() - 1);
         }
         add_to(sums + slot, weight);

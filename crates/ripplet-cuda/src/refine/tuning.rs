@@ -1,11 +1,19 @@
 //! Tuning of a refinement on a device.
 
-/// Tuning of a refinement, mostly for tests. It changes the speed and the memory, and no result.
+/// Tuning of a refinement on a device. It changes the speed and the memory, and no result.
+///
+/// The command and the facade have the defaults; nothing measures other values in turns. Tests set small
+/// values, so that small graphs reach every step on the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tuning {
-    /// Contracted graphs with fewer arcs are left to the host.
+    /// Contracted graphs with fewer arcs are left to the host. 2^17 is not measured against other
+    /// values. It bounds launches that take longer than the work: a round on the device is some ten
+    /// launches in each of 8 phases, and two waits of the host.
     pub host_below: u64,
-    /// The fewest slots of the tables of vertices with long lists, together.
+    /// The fewest slots of the tables of vertices with long lists, together. A list of `n` labels needs
+    /// `2 n` slots, rounded up to a power of two, for each block that runs: 2^22 slots, 48 MiB, are 256 tables
+    /// for 8192 labels, about as many as blocks run at once on an H200 (2 on each of 132
+    /// multiprocessors). Not measured against other values.
     pub region_slots: u64,
     /// Parts with at least this number of arcs, of all members together, are contracted one by one by the whole device;
     /// at least 2049.
