@@ -9,8 +9,8 @@
 //     step 2    0100 1000 0001 0010    and one at distance 2
 //     step 3    1000 0000 0000 0001
 //
-// Mapping: a team per graph (`team.cuh`), 1 to 32 lanes per vertex (`lanes_of_vertex`). State: three masks a
-// vertex, in shared memory if there is room.
+// Mapping: a team per graph (`team.cuh`), 1 to 32 lanes per vertex (`lanes_of_vertex`). State: three masks of 8 bytes
+// a vertex, then the counters of `Tally`, in shared memory if there is room.
 #pragma once
 
 namespace ripplet {
@@ -24,7 +24,7 @@ struct Masks {
 };
 
 // Lanes per vertex: as many as give each lane at least 4 neighbours of an average list, or as there are
-// threads for.
+// threads for. 4 is not measured against other numbers.
 RIPPLET_FN u32 lanes_of_vertex(u32 threads, u32 vertices, u32 arcs) {
     u32 lanes = 1;
     while (lanes < 32 && (4 * lanes * (u64)vertices <= arcs || 2 * lanes * (u64)vertices <= threads)) lanes *= 2;
@@ -38,7 +38,7 @@ RIPPLET_FN u64 any_of(u64 there, u32 lanes) {
 }
 
 // A list longer than this many neighbours a lane is read by the whole warp, so that the other lanes do not
-// wait.
+// wait: three times the 4 of an average list, so that few lists are. Not measured against other numbers.
 constexpr u32 LONG_FOR_A_LANE = 12;
 
 // The union of the masks of the neighbours behind v, for each vertex of a warp. `is_incomplete` is false if all

@@ -1,6 +1,6 @@
-// Weighted distances from 8 sources at once (Bellman-Ford). Mapping: a team per graph, eight neighbouring lanes
-// per vertex, one for each source. At each step, every vertex reads the neighbours behind whose lengths shrank at
-// the last step, until no length shrinks. Lengths are integers, so the order of reads does not change the result.
+// Weighted distances from 8 sources at once. At each step, every vertex reads the neighbours behind whose lengths
+// shrank at the last step, until no length shrinks. Lengths are integers, so the order of reads does not change the
+// result.
 //
 //     0 –1– 1 –1– 2, and 0 –5– 2; from source 0:
 //
@@ -8,6 +8,19 @@
 //     lengths  0   .   .
 //              0   1   5     1 and 2 shrink
 //              0   1   2     2 shrinks once more
+//
+// Mapping: a team per graph (`team.cuh`), eight neighbouring lanes per vertex, one for each source:
+//
+//     lane        | 0 1 2 3 4 5 6 7 | 8 9 ... 15 | ...
+//     vertex      |        0        |      1     | ...
+//     source      | 0 1 2 3 4 5 6 7 | 0 1 ...  7 | ...      eight ids of a unit
+//
+// Memory of a vertex, in shared memory if it fits, else in global memory; each is an array over all vertices:
+//
+//     | length 8 × 8 bytes | nearer 8 × 8 | counters (`Tally`) | lists | marks: here 1, next 1 |
+//
+// Bellman, On a routing problem (Quarterly of Applied Mathematics 16, 1958). A path of k arcs has its length after k
+// steps; in small graphs, shortest paths have few arcs.
 #pragma once
 
 namespace ripplet {

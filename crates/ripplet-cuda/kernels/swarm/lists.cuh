@@ -4,6 +4,10 @@
 //     offsets   0     3  4
 //     ids       1  1  2  0  …    as copied: 1 0 2 | 0 | …
 //     weights   5  3  4  5       as copied: 3 . 4 | 5      the least of those that are repeated
+//
+// Mapping: eight lanes copy a list (`LANES_OF_LIST`); a thread per vertex, `team.size()` apart, orders the vertices.
+// Shared memory: 4 bytes for each offset, 2 for each neighbour and for the order of each vertex, 4 for each weight;
+// `kernels.cuh` has their sequence. SwarmGraph (Ji, Liu and Huang, 2020), section 3.1, leaves lists in global memory.
 #pragma once
 
 namespace ripplet {
@@ -22,7 +26,7 @@ struct SharedLists {
     RIPPLET_FN u32 weight(u32 place, u32) const { return weights[place]; }
 };
 
-// Lanes that copy one list.
+// Lanes that copy one list. Not measured against other numbers.
 constexpr u32 LANES_OF_LIST = 8;
 
 struct GlobalLists {

@@ -1,6 +1,5 @@
 // Betweenness by Brandes' algorithm ("A faster algorithm for betweenness centrality", 2001, theorem 6), from 8
-// sources at once: path counts σ forwards, dependencies δ backwards. Mapping: a team per graph, eight neighbouring
-// lanes per vertex, one for each source; the eight numbers of a vertex are contiguous.
+// sources at once: path counts σ forwards, dependencies δ backwards.
 //
 //     a square 0–1–3, 0–2–3, and 3–4; from source 0:
 //
@@ -17,6 +16,16 @@
 //
 // No number is changed while other threads may read it. A bit per source marks the vertices of the last step,
 // which are read, and of this step, which are written (`Marks`).
+//
+// Mapping: a team per graph (`team.cuh`), eight neighbouring lanes per vertex, one for each source, as in
+// `lengths.cuh`; the eight numbers of a vertex are contiguous.
+//
+// Memory of a vertex (`Rows`), in shared memory if it fits, else in global memory with steps of 4 bytes:
+//
+//     | per_path 8 × 8 bytes | dependency 8 × 8 | sums 8 | lengths 8 × 8, with weights | steps 8 × 2 | marks 2 |
+//
+// Each of these is an array over all vertices. They are 154 bytes without weights. `sums` exists for betweenness of
+// vertices alone.
 #pragma once
 
 namespace ripplet {

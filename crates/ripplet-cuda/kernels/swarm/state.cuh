@@ -15,6 +15,9 @@
 //     source:   0 … 7   8 … 15   …   56 … 63   64 … 71   …
 //     unit:     a search from 64, or from 8 sources
 //     group:    └──────── 64 sources ────────┘ └──────── …
+//
+// Mapping: functions that any thread calls; no shared memory. Groups of 64 are those of the masks (`distances.cuh`),
+// units of 8 the rows of `path_counts.cuh`; docs/adr/0010-swarms-on-the-gpu.md has the reasons.
 #pragma once
 
 namespace ripplet {
@@ -40,8 +43,7 @@ constexpr u32 UNITS_OF_GROUP = GROUP / UNIT;
 constexpr u32 RECIPROCAL = 0, WASSERMAN_FAUST = 1;
 
 // The lists of all graphs in one direction, as a batch stores them: each graph has one offset more than
-// vertices, beginning at
-// 0. `weights` is used if arcs have weights.
+// vertices, beginning at 0. `weights` is used if arcs have weights.
 struct GraphLists {
     const u64* starts;
     const u32 *offsets, *ids, *weights;

@@ -7,6 +7,10 @@
 //
 // A team that processes all units of a graph adds in this order as it goes. Units of a split graph store
 // partial sums, which are added after a source batch.
+//
+// Mapping: eight lanes per vertex or arc for the pairwise sum, whose first lane adds it (`add_sum`); `add_up` has a
+// block of 256 threads per `PIECE` values. No shared memory. The order is that of `ripplet_analytics::pairwise`
+// (docs/adr/0010-swarms-on-the-gpu.md).
 #pragma once
 
 namespace ripplet {

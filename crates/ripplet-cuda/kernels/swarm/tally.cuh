@@ -5,7 +5,14 @@
 //     whole graph:   counters -> values of the graph
 //     split graph:   counters -> atomic sums in global memory, which `add_up` (sums.cuh) turns into values
 //
-// Mapping: a thread per vertex, `team.size()` apart. The counters are a part of the search's state.
+// Mapping: a thread per vertex, `team.size()` apart. The counters of a vertex are a part of the search's state, in
+// shared memory if there is room:
+//
+//     NEAR         | near 8 bytes |                                   no counter for PAIRS
+//     FAR          | far 4 or 8 | reached 4 |                         8 if sums may need them: weights, large graphs
+//     SPAN         | far 4 or 8 | farthest 4 or 8 | reached 4 |
+//
+// SwarmGraph (Ji, Liu and Huang, 2020), section 3.4, sums up distances in a second launch.
 #pragma once
 
 namespace ripplet {

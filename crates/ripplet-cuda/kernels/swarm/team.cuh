@@ -6,6 +6,10 @@
 //
 // Items are in descending order of work, and a team takes the next one by an atomic counter. So the last items
 // are small, and teams end at about the same time.
+//
+// Shared memory: none for a `WarpTeam`, which broadcasts by shuffles; `WORD_BYTES` for a `BlockTeam`, with the index of
+// its item. What else a team has there follows it (`kernels.cuh`). SwarmGraph (Ji, Liu and Huang, 2020), section 3.2,
+// gives a source to each block.
 #pragma once
 
 namespace ripplet {
@@ -51,7 +55,7 @@ struct BlockTeam {
         return *word;
     }
 };
-// Bytes before the rest of a block's shared memory.
+// Bytes before the rest of a block's shared memory: 4 are used, and 16 keep the alignment of what follows.
 constexpr u32 WORD_BYTES = 16;
 
 }  // namespace ripplet

@@ -1,5 +1,17 @@
-// Values from sums, by the operations of the CPU in their order, so that the bits are the same. No shared
-// memory. The definitions are those of `ripplet_analytics`: `closeness`, `betweenness`, `apsp`.
+// Values from sums, by the operations of the CPU in their order, so that the bits are the same. The definitions are
+// those of `ripplet_analytics`: `closeness`, `betweenness`, `apsp`.
+//
+//     value_of_far              1 / sum | reached / sum | reached / (n - 1) · reached / sum      (Wasserman and Faust)
+//     value_of_near             sum of 1 / distance | the same / (n - 1)
+//     scale_of_path_counts      times 1 or 1/2 | times 1 / ((n - 1) (n - 2))                     (vertices)
+//     store_reach               a vertex's counts -> its record; a warp's counts -> the graph's summary, by atomics
+//
+//     `|` separates the measure without normalisation from the others. A sum of stored weights is multiplied by
+//     `graph.unit`, a power of two.
+//
+// Mapping: a thread per vertex or value; `store_reach` a lane per vertex, all lanes of a warp together. No shared
+// memory. SwarmGraph (Ji, Liu and Huang, 2020), section 3.4, equations 1 to 3. Wasserman and Faust, Social Network
+// Analysis (1994).
 #pragma once
 
 namespace ripplet {

@@ -7,27 +7,33 @@ use super::tuning::Tuning;
 use ripplet_graph::{OutOfMemory, memory};
 use std::ops::Range;
 
-/// Bytes of shared memory that a block takes beyond its request.
+/// Bytes of shared memory that a block takes beyond its request: CUDA reserves 1 KiB for itself.
 const RESERVED: u32 = 1024;
 /// Threads per multiprocessor, and the most threads of a block, for which the kernels' registers
 /// suffice (`kernels.cuh`): for searches from 8 sources, for searches with masks, and for lists in
-/// global memory.
+/// global memory. 1024 threads have 64 of 65,536 registers each, 1536 have 40; other bounds are not
+/// measured.
 const IN_GROUPS_OF_EIGHT: [u32; 2] = [1024, 1024];
 const IN_MASKS: [u32; 2] = [1536, 768];
 const READERS: u32 = 1024;
-/// The fewest threads of a block.
+/// The fewest threads of a block: 1024 threads over the most blocks of a multiprocessor, 16.
 const MIN_THREADS: u32 = 64;
-/// Warps of a block in which each warp has a graph.
+/// Warps of a block in which each warp has a graph. With 12 blocks a multiprocessor, 48 of its 64
+/// warps have 40 registers a thread. Not measured against other numbers.
 const WARPS: u32 = 4;
-/// The most vertices whose ids and distances fit two bytes, and sums of distances four.
+/// The most vertices whose ids and distances fit two bytes, and sums of distances four: a sum is below
+/// 2^29. Two steps of two bytes are no distances (`Rows`), so that 2^16 vertices would be too many.
 const MAX_SHARED_VERTICES: u32 = 1 << 15;
 
-/// Blocks per multiprocessor, which share its shared memory: from the smallest shares on.
+/// Blocks per multiprocessor, which share its shared memory: from the smallest shares on. Each share is
+/// about 1.3 to 2 times the one before, so that a graph leaves little of its share unused. Not measured
+/// against other shares.
 const BY_WARP: [u32; 3] = [12, 8, 6];
 const BY_BLOCK: [u32; 8] = [16, 12, 8, 6, 4, 3, 2, 1];
 const READING: [u32; 3] = [4, 2, 1];
 /// Graphs move to a tier of larger teams if all of them are then resident at once, down to this
-/// number of blocks per multiprocessor.
+/// number of blocks per multiprocessor. That saves a launch, and each graph gets more threads
+/// (docs/adr/0010-swarms-on-the-gpu.md). Not measured against other numbers.
 const MERGED_UP_TO: u32 = 4;
 
 /// Buckets of work by which the graphs of a tier are sorted: by the highest bit and the two behind
