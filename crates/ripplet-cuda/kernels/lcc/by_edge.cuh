@@ -1,6 +1,13 @@
 // Baseline for measurements: a thread per edge, which looks up each vertex of the shorter of two lists in the
 // longer one by binary search. For undirected graphs without hubs only, as lists must be in ascending order.
-// No shared memory.
+//
+//     edges (targets)    | v: u, w, x | u: w, x | ...       the lists of `orient.cuh`, one behind the other
+//     sources            | v  v  v    | u  u    | ...       `find_sources`, a thread per vertex
+//     thread                 e                               edge v-u: w and x of the shorter list are searched for
+//                                                            in the longer one; a hit is the triangle {v, u, w}
+//
+// Mapping: `count_by_edge` a thread per edge; no shared memory. Cai, Chen, Chen and Haase, An Analysis of Graph
+// Algorithms on GPU (2023), section 3.2: their baseline. Their section 4.2 gives an edge four threads.
 #pragma once
 
 namespace ripplet {

@@ -11,12 +11,17 @@
 
 namespace ripplet {
 
-// Longest lists of a warp, and of one block.
+// Longest lists of a warp, which has a lane for each neighbour; and of one block, whose table has them in one part.
 constexpr u32 WARP_LIST = 32, BLOCK_LIST = 512;
-// Slots of the tables. At most half of them are used: a longer list is held in parts.
+// Slots of the tables. At most half of them are used: of a longer list, a table has one part after the other. A slot
+// has 8 bytes, or 12 (`SLOT_WORDS`): 8 KiB a block of 128 threads, 64 KiB a block of 512. With 2048 slots instead of
+// 1024, and other changes, `rmat` 22 took 51 ms instead of 40 (`lcc-2-hubs.txt`, `lcc-3-at-once.txt` in
+// `bench/runs/2026-11-22-h200`). Other sizes are not measured.
 constexpr u32 WARP_SLOTS = 128, BLOCK_SLOTS = 1024, PART_SLOTS = 8192;
-// Neighbours of a slice of a longer list.
+// Neighbours of a slice of a longer list: as many as a block takes of a list for itself. Not measured against others.
 constexpr u32 SLICE = 512;
+// Threads of a block for the middle lists, and for slices: 12 and 2 such blocks fit the registers of a multiprocessor
+// (`kernels.cuh`). Not measured against others.
 constexpr u32 SMALL_BLOCK = 128, LARGE_BLOCK = 512;
 
 constexpr u32 BY_WARP_BYTES = WARPS * (WARP_SLOTS * SLOT_WORDS * 4 + sizeof(Walk));

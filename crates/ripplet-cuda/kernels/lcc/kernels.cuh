@@ -7,6 +7,10 @@
 //     bits        set_bits                                               of hubs
 //     triangles   list_slices, count_slice, count_by_block, count_by_warp
 //     quotients   count_neighbors, count_reciprocal, divide
+//
+// The numbers behind each argument are threads per block and blocks per multiprocessor that registers must allow: 6
+// blocks of 256 and 12 of 128 leave 40 of 65,536 registers to a thread, 4 of 256 and 2 of 512 leave 64. Other bounds
+// are not measured. Shared memory: dynamic, in bytes of the launch (`src/lcc/run.rs`).
 #pragma once
 
 namespace ripplet {

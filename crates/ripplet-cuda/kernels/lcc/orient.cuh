@@ -5,7 +5,9 @@
 //
 //     arcs  --count_listed-->  kept per piece  --sum_listed-->  offsets  --list_edges-->  targets, begins
 //
-// Shared memory: a count per warp, or per step and warp.
+// Mapping: a block of 256 threads per piece, a thread per arc in each of 8 steps; `sum_listed` is one block. Shared
+// memory: a count per warp, or per step and warp. Schank and Wagner, Finding, counting and listing all triangles in
+// large graphs (2005): the order by degree of "forward".
 #pragma once
 
 namespace ripplet {

@@ -20,6 +20,8 @@ struct HubOfLane {
         : number(name - HUBS_FROM), arcs(arcs), there(is_hub(name)), sum{0, 0} {}
 };
 
+// Rows at a time. One row at a time, and one name in `walk.cuh`, `rmat` 22 took 51 ms instead of 40 (`lcc-2-hubs.txt`
+// and `lcc-3-at-once.txt` in `bench/runs/2026-11-22-h200`). Other numbers are not measured.
 constexpr u32 PAIRS_AT_ONCE = 4;
 
 // Tests each lane's hub of `rows` with all hubs of `columns` that have lower numbers.

@@ -4,6 +4,9 @@
 //     vu   /   \   vw        ARCS     v: uw   u: vw   w: vu     (LDBC: arcs between neighbours)
 //         u ─── w            CYCLES   vu · uw · vw to each      (Fagiolo: directed triangles of all kinds)
 //           uw
+//
+// Mapping: called by the thread that found a triangle; no shared memory. LDBC Graphalytics, "Local clustering
+// coefficient"; Fagiolo, Clustering in complex directed networks (2007).
 #pragma once
 
 namespace ripplet {

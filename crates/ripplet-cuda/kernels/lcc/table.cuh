@@ -6,6 +6,8 @@
 //     triangles  most × u32     if counted beside numerators (APART)
 //
 // `most` slots have memory; a table uses a power of two of them, at most half full, so that a search ends soon.
+//
+// Mapping: the threads of a warp or a block share the slots to clear and read them; any thread inserts, finds and adds.
 #pragma once
 
 namespace ripplet {

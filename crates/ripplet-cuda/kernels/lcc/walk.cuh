@@ -46,7 +46,8 @@ RIPPLET_FN u32 list_at(const Walk* walk, u32 at) {
     return list;
 }
 
-// Names that a lane loads at a time, so that their latencies overlap.
+// Names that a lane loads at a time, so that their latencies overlap. Eight are no better on `rmat` and `social`, and
+// counting is 8 % slower on `web` (`lcc-4-eight.txt` in `bench/runs/2026-11-22-h200`).
 constexpr u32 AT_ONCE = 4;
 
 // Looks up all names of the lists, `length` in total. Adds the contributions to third corners and to

@@ -1,6 +1,11 @@
 //! Tuning of a run.
 
-/// Tuning of a run, mostly for tests. It changes the speed and the memory, and no result.
+/// Tuning of a run. It changes the speed and the memory, and no result.
+///
+/// The command and the facade have the defaults. [`DeviceLcc::profile`] counts once without hubs, which its
+/// baseline cannot read. Tests set small values, so that small graphs reach the other code.
+///
+/// [`DeviceLcc::profile`]: super::DeviceLcc::profile
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tuning {
     /// Number of edges from which their indices have 8 bytes: at most 2³².
