@@ -199,8 +199,12 @@ impl<D: Device> DeviceSwarm<D> {
             let end = first.saturating_add(at_once).min(groups);
             let some = flat.graphs().of_groups(first..end);
             let sources = first * GROUP..end.saturating_mul(GROUP).min(vertices);
-            let values =
-                self.ask_values(some, PathAnalysis::Distances { lengths }, &mut seconds, observer)?;
+            let values = self.compute_values(
+                some,
+                PathAnalysis::Distances { lengths },
+                &mut seconds,
+                observer,
+            )?;
             observer.on_progress(f64::from(end) / f64::from(groups));
             take(sources, &values)?;
             first = end;
@@ -223,7 +227,8 @@ impl<D: Device> DeviceSwarm<D> {
         let mut found: Vec<Reach> =
             memory::zeros(flat.graphs().vertices() as usize).map_err(refused)?;
         let to = Results { reach: &mut found, ..Results::default() };
-        let seconds = self.ask_all(flat.graphs(), PathAnalysis::Reach { lengths }, to, observer)?;
+        let seconds =
+            self.compute_into(flat.graphs(), PathAnalysis::Reach { lengths }, to, observer)?;
         let reach = found.iter().map(|found| apsp::Reach {
             reached: found.reached.into(),
             far: found.far.into(),
@@ -248,7 +253,7 @@ impl<D: Device> DeviceSwarm<D> {
         let mut found: Vec<Summary> = memory::zeros(flat.graphs().len()).map_err(refused)?;
         let to = Results { summaries: &mut found, ..Results::default() };
         let seconds =
-            self.ask_all(flat.graphs(), PathAnalysis::Summary { lengths }, to, observer)?;
+            self.compute_into(flat.graphs(), PathAnalysis::Summary { lengths }, to, observer)?;
         let summary = |found: &Summary, vertices, direction, scale| GraphSummary {
             vertices,
             pairs: found.pairs,
@@ -297,11 +302,11 @@ impl<D: Device> DeviceSwarm<D> {
         observer: &dyn Observer,
     ) -> Result<(Vec<f64>, SwarmSeconds), RunError> {
         let (flat, mut seconds) = (Flat::new(subject)?, SwarmSeconds::default());
-        let values = self.ask_values(flat.graphs(), question, &mut seconds, observer)?;
+        let values = self.compute_values(flat.graphs(), question, &mut seconds, observer)?;
         Ok((values, seconds))
     }
 
-    fn ask_values(
+    fn compute_values(
         &mut self,
         graphs: Graphs<'_>,
         question: PathAnalysis,
@@ -313,11 +318,11 @@ impl<D: Device> DeviceSwarm<D> {
         let room = usize::try_from(count).unwrap_or(usize::MAX);
         let mut values = memory::zeros(room).map_err(refused)?;
         let to = Results { values: &mut values, ..Results::default() };
-        self.ask(graphs, question, to, seconds, observer)?;
+        self.compute(graphs, question, to, seconds, observer)?;
         Ok(values)
     }
 
-    fn ask_all(
+    fn compute_into(
         &mut self,
         graphs: Graphs<'_>,
         question: PathAnalysis,
@@ -326,12 +331,12 @@ impl<D: Device> DeviceSwarm<D> {
     ) -> Result<SwarmSeconds, RunError> {
         check_sums(graphs, question)?;
         let mut seconds = SwarmSeconds::default();
-        self.ask(graphs, question, to, &mut seconds, observer)?;
+        self.compute(graphs, question, to, &mut seconds, observer)?;
         Ok(seconds)
     }
 
     /// Processes all graphs at once, or if they do not fit, one half after the other.
-    fn ask(
+    fn compute(
         &mut self,
         graphs: Graphs<'_>,
         question: PathAnalysis,
@@ -352,8 +357,8 @@ impl<D: Device> DeviceSwarm<D> {
                 let middle = graphs.len() / 2;
                 let (left, right) = (graphs.part(0..middle), graphs.part(middle..graphs.len()));
                 let (to_left, to_right) = to.split(left, question);
-                self.ask(left, question, to_left, seconds, observer)?;
-                return self.ask(right, question, to_right, seconds, observer);
+                self.compute(left, question, to_left, seconds, observer)?;
+                return self.compute(right, question, to_right, seconds, observer);
             }
             fits?;
         }
