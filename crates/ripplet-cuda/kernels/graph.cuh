@@ -1,5 +1,13 @@
-// A graph's plain lists in the device's memory, as the host lays them out: `src/lists/kernel.rs` has the same
-// structs.
+// A graph's plain lists in the device's memory (compressed sparse rows), as the host lays them out:
+// `src/lists/kernel.rs` has the same structs.
+//
+//     shards      |   shard 0: vertices 0-2   |  shard 1: 3-4  |
+//     offsets     | 0      2      2      5    | 0     1      3 |     one more than vertices in each shard, from 0 on
+//     ids         | a b | c d e               | f | g h        |
+//
+//     vertex 4: shard 1, its offset is number 4 + 1, its first arc is `ShardStart::out` (5) + 1
+//
+// Mapping: called by any thread; no shared memory.
 #pragma once
 
 namespace ripplet {

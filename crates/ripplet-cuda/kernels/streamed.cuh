@@ -2,7 +2,17 @@
 // host's memory, pinned, and kernels can read them over the bus. Lists that a phase needs are fetched into
 // the staging area, each once; a list that finds no room there is read over the bus each time.
 //
+//     vertices                 0 ... near_end                near_end ... n
+//     lists                    device memory (`near`)        host's memory (`far`) or a file
+//     lists that are needed                                  device memory: the staging area
+//
+//     fetched[v]               UNFETCHED  -->  REQUESTED  -->  word in the staging area  -->  UNFETCHED
+//     the list of v is read    far             far             staging area                   far
+//
 // Places are words of 4 bytes counted from address 0, so that one number locates a list in either memory.
+//
+// Mapping: structs, and a function that any thread calls; no shared memory. `lp/fetch.cuh` has the kernels.
+// docs/adr/0014-streamed-lists.md has the reasons.
 #pragma once
 
 namespace ripplet {

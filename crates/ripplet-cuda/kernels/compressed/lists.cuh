@@ -14,7 +14,7 @@
 namespace ripplet {
 
 // Vertices of a block, neighbours of a segment, the shortest run, and the bits of a width.
-constexpr u32 CODED_BLOCK = 32, SEGMENT = 256, LEAST_RUN = 3, WIDTH_BITS = 6;
+constexpr u32 COMPRESSED_BLOCK = 32, SEGMENT = 256, LEAST_RUN = 3, WIDTH_BITS = 6;
 
 // Parameters of the code: bits of the values of each of four classes, for gaps and for weights; whether the
 // last class of gaps encodes runs; and the least gap, which is added to each value.
@@ -81,12 +81,12 @@ struct Head {
 
 // The number of vertices of a vertex's block.
 RIPPLET_FN u32 block_of(const Compressed& lists, u32 vertex) {
-    return min(lists.vertices - vertex / CODED_BLOCK * CODED_BLOCK, CODED_BLOCK);
+    return min(lists.vertices - vertex / COMPRESSED_BLOCK * COMPRESSED_BLOCK, COMPRESSED_BLOCK);
 }
 
 RIPPLET_FN List list_of(const Compressed& lists, u32 vertex) {
-    const u64 begin = __ldg(lists.begins + vertex / CODED_BLOCK) * 32;
-    return Head::at(lists.words, begin, block_of(lists, vertex)).list(vertex % CODED_BLOCK, begin);
+    const u64 begin = __ldg(lists.begins + vertex / COMPRESSED_BLOCK) * 32;
+    return Head::at(lists.words, begin, block_of(lists, vertex)).list(vertex % COMPRESSED_BLOCK, begin);
 }
 
 RIPPLET_FN u32 segments(const List& list) { return (list.degree + SEGMENT - 1) / SEGMENT; }

@@ -1,6 +1,14 @@
 // Benchmark of reading lists: sums the labels of each vertex's neighbours, over plain and over compressed
-// lists; and decodes compressed lists to memory. A warp takes 32 vertices, a lane each; lists of `long_from`
-// neighbours or more are read by the whole warp. No shared memory.
+// lists; and decodes compressed lists to memory.
+//
+//     vertices            | 0 ... 31 | 32 ... 63 | ...       a warp each, then the grid's warps further on
+//     degree < long_from  lane i reads the list of vertex 32 w + i, or decodes it token by token
+//     others              one after the other: lane i reads arcs i, i + 32, ..., or 32 tokens are decoded at a time
+//
+//     decoding to memory      lists of one segment as above; `pieces`, segments of longer lists, a warp each
+//
+// Mapping: as in the picture. No shared memory. docs/adr/0012-compressed-lists.md has the times by `long_from`
+// (`decode.jsonl` in `bench/runs/2026-11-22-h200`), and the papers of other codes.
 #pragma once
 
 namespace ripplet {
@@ -26,12 +34,12 @@ RIPPLET_FN u64 label_of(const Sums& sums, u32 vertex) { return sums.labels ? __l
 template <class Degree, class Alone, class Together>
 RIPPLET_FN void each_vertex(const Sums& sums, Degree degree, Alone alone, Together together) {
     const u32 warps = gridDim.x * (blockDim.x / 32), n = sums.lists.vertices;
-    for (u32 block = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32; block * CODED_BLOCK < n; block += warps) {
-        const u32 v = block * CODED_BLOCK + lane_id();
+    for (u32 block = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32; block * COMPRESSED_BLOCK < n; block += warps) {
+        const u32 v = block * COMPRESSED_BLOCK + lane_id();
         const bool is_long = v < n && degree(v) >= sums.long_from;
         if (v < n && !is_long) alone(v);
         for (u32 left = __ballot_sync(ALL_LANES, is_long); left != 0; left &= left - 1)
-            together(block * CODED_BLOCK + (u32)__ffs((int)left) - 1);
+            together(block * COMPRESSED_BLOCK + (u32)__ffs((int)left) - 1);
     }
 }
 

@@ -20,7 +20,7 @@ namespace ripplet {
 typedef Block<BLOCK> Team;
 
 // Votes of a thread, and bytes of shared memory of a block.
-constexpr u32 HELD = PIECE / BLOCK, SHARED = 57344;
+constexpr u32 THREAD_VOTES = PIECE / BLOCK, SHARED = 57344;
 
 // The vote of a neighbour, with weight 1 if votes are counted.
 RIPPLET_FN Vote vote_of(const Chooser& v, const Arc& arc) {
@@ -89,15 +89,15 @@ struct VoteTotals {
     }
 };
 
-template <class Sum> struct HeldSums {
+template <class Sum> struct BlockSums {
     Team team;
-    const Vote (&votes)[HELD];
+    const Vote (&votes)[THREAD_VOTES];
     Table<Sum> table;
 
     RIPPLET_FN Leader lead(const Chooser& v) {
         table.clear(team.rank(), BLOCK);
         team.sync();
-        for (u32 index = 0; index < HELD; index++)
+        for (u32 index = 0; index < THREAD_VOTES; index++)
             if (votes[index].weight > 0) table.add(votes[index].label, votes[index].weight, U32_MAX);
         team.sync();
         const Sum top = team.largest(table.top(team.rank(), BLOCK));
@@ -110,10 +110,10 @@ template <class Sum> struct HeldSums {
 };
 
 template <class Sum>
-RIPPLET_FN Verdict judge_held(const Team& team, const Chooser& v, u32 degree, const VoteTotals& totals,
-                              const Vote (&votes)[HELD]) {
+RIPPLET_FN Verdict judge_by_block(const Team& team, const Chooser& v, u32 degree, const VoteTotals& totals,
+                              const Vote (&votes)[THREAD_VOTES]) {
     unsigned char* memory = team.memory + Team::BYTES;
-    HeldSums<Sum> sums = {team, votes, Table<Sum>::in(memory, SHARED - Team::BYTES, 2 * degree)};
+    BlockSums<Sum> sums = {team, votes, Table<Sum>::in(memory, SHARED - Team::BYTES, 2 * degree)};
     return judge(team, v, true, totals.own, totals.all, sums);
 }
 
@@ -127,15 +127,15 @@ RIPPLET_FN void choose_by_block(const Run& run, Phase phase, u32 of_class, Threa
         const Place place = place_of(state, id);
         const u32 degree = place.degree();
         const Chooser v(run, id, state.labels[id]);
-        Vote votes[HELD];
+        Vote votes[THREAD_VOTES];
         read_votes<BLOCK>(v, place, 0, team.memory + Team::BYTES, votes);
         VoteTotals totals = {0, 0};
         totals.add(v, votes);
         totals.sum_up(team);
         Decision end = {};
         end.total_votes = totals.all;
-        end.verdict = UNIT || totals.all <= U32_MAX ? judge_held<u32>(team, v, degree, totals, votes)
-                                                  : judge_held<u64>(team, v, degree, totals, votes);
+        end.verdict = UNIT || totals.all <= U32_MAX ? judge_by_block<u32>(team, v, degree, totals, votes)
+                                                  : judge_by_block<u64>(team, v, degree, totals, votes);
         if (CARRIES)
             end.carried = team.largest(
                 carried_by(v, place, end.verdict.best, 0, degree, team.rank(), BLOCK));

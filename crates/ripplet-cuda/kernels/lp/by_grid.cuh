@@ -25,7 +25,7 @@ namespace ripplet {
 
 // Slices of a piece: a block has its item done sooner, and more blocks take part. `hubs-beside.txt` in
 // `bench/runs/2026-11-28-h200` has the gain over whole pieces.
-constexpr u32 SLICES = 4, SLICE = PIECE / SLICES, SLICE_HELD = SLICE / BLOCK;
+constexpr u32 SLICES = 4, SLICE = PIECE / SLICES, SLICE_VOTES = SLICE / BLOCK;
 // Two slots for each vote, of 12 bytes if sums have 64 bits.
 constexpr u32 SLICE_SHARED = Team::BYTES + 2 * SLICE * 12;
 
@@ -56,13 +56,13 @@ RIPPLET_FN GlobalTable table_of(const LpState& state, const Large& large, u32 pa
 
 // Counts the labels of a slice in shared memory, and adds the sums to the vertex's table.
 template <class Sum>
-RIPPLET_FN void add_slice(const Team& team, const Chooser& v, const Vote (&votes)[SLICE_HELD],
+RIPPLET_FN void add_slice(const Team& team, const Chooser& v, const Vote (&votes)[SLICE_VOTES],
                           const GlobalTable& all) {
     const Table<Sum> here =
         Table<Sum>::in(team.memory + Team::BYTES, SLICE_SHARED - Team::BYTES, 2 * SLICE - 4);
     here.clear(team.rank(), BLOCK);
     team.sync();
-    for (u32 index = 0; index < SLICE_HELD; index++) {
+    for (u32 index = 0; index < SLICE_VOTES; index++) {
         const Vote& vote = votes[index];
         if (vote.weight > 0 && vote.label != v.label) here.add(vote.label, vote.weight, U32_MAX);
     }
@@ -86,7 +86,7 @@ RIPPLET_FN void count_slice(const Team& team, const Chooser& v, const Large& lar
     const Place place = place_of(state, v.id);
     // The last piece may have fewer slices with arcs.
     const u32 first = min(slice * SLICE, place.degree());
-    Vote votes[SLICE_HELD];
+    Vote votes[SLICE_VOTES];
     read_votes<BLOCK>(v, place, first, team.memory + Team::BYTES, votes);
     const GlobalTable all = table_of(state, large, 0, 1);
     if (UNIT || large.total_votes <= U32_MAX) {

@@ -15,13 +15,16 @@ namespace ripplet {
 
 typedef Block<SCAN_BLOCK> ScanTeam;
 
-// Bytes of the sketch in a block's shared memory.
+// Bytes of the sketch in a block's shared memory: two rows of 1024 sums of 4 bytes, or of 512 of 8. Its bound is the
+// fullest cell of a row. Not measured against other sizes.
 constexpr u32 SKETCH_BYTES = 8192;
-// Groups of four slots that a label probes if the table may not have room for all labels.
+// Groups of four slots that a label probes if the table may not have room for all labels: in a full table, a label that
+// finds no slot makes all probes. Not measured against other numbers.
 constexpr u32 PROBES = 4;
-// Votes that a thread reads at a time.
-constexpr u32 SCAN_HELD = UNIT ? 16 : 8;
-constexpr u32 SCAN_STEP = SCAN_HELD * SCAN_BLOCK;
+// Votes that a thread reads at a time, so that loads overlap, within the 64 registers that a block of 1024 threads
+// leaves to it. Not measured against other numbers.
+constexpr u32 SCAN_VOTES = UNIT ? 16 : 8;
+constexpr u32 SCAN_STEP = SCAN_VOTES * SCAN_BLOCK;
 
 template <class Sum> struct ScannedSums {
     ScanTeam team;
@@ -34,9 +37,9 @@ template <class Sum> struct ScannedSums {
     u64 outside;
 
     // Adds votes; returns whether some have no slot.
-    RIPPLET_FN bool add(const Vote (&votes)[SCAN_HELD], u32 probes) const {
+    RIPPLET_FN bool add(const Vote (&votes)[SCAN_VOTES], u32 probes) const {
         bool any_outside = false;
-        for (u32 index = 0; index < SCAN_HELD; index++) any_outside |= add(votes[index], probes);
+        for (u32 index = 0; index < SCAN_VOTES; index++) any_outside |= add(votes[index], probes);
         return any_outside;
     }
     RIPPLET_FN bool add(const Vote& vote, u32 probes) const {
@@ -61,7 +64,7 @@ template <class Sum> struct ScannedSums {
                               [&](u32, const Arc& arc) { any_outside |= add(vote_of(v, arc), probes); });
         } else {
             for (u64 first = 0; first < degree; first += SCAN_STEP) {
-                Vote votes[SCAN_HELD];
+                Vote votes[SCAN_VOTES];
                 read_votes<SCAN_BLOCK>(v, place, (u32)first, nullptr, votes);
                 any_outside |= add(votes, probes);
             }

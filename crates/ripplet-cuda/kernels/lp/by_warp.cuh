@@ -208,7 +208,8 @@ struct Member {
     u32 id, label;
 };
 
-// Keys of a lane, for warp-mapped vertices and for the lowest degrees; and a warp's bytes of shared memory.
+// Keys of a lane, for warp-mapped vertices and for the lowest degrees; and a warp's bytes of shared memory. 32 votes,
+// or 16 with weights, are 32 of the 80 registers that `ripplet_choose` leaves to a thread (`kernels.cuh`).
 constexpr u32 LANE_KEYS = UNIT ? 32 : 16, LOW_KEYS = UNIT ? 16 : 8;
 template <u32 KEYS>
 constexpr u32 SORT_BYTES = (u32)(32 * sizeof(Member) + 32 * (KEYS + 1) * sizeof(Key));
@@ -252,8 +253,10 @@ RIPPLET_FN Key key_if(const Run& run, const Member& member, const Arc& arc) {
     return key;
 }
 
-// Reads votes into the rows from compressed lists. Up to `ALONE_ROOM` arcs, a lane decodes a vertex's list;
-// above, the warp decodes one list after the other. Then all lanes load labels.
+// Reads votes into the rows from compressed lists. Up to `ALONE_ROOM` arcs, a lane decodes a vertex's list; above, the
+// warp decodes one list after the other. Then all lanes load labels. In a benchmark of decoding, bounds of 16 to 64
+// are equally good (`decode.jsonl` in `bench/runs/2026-11-22-h200`, docs/adr/0012-compressed-lists.md); here, 64 is
+// not measured against others.
 constexpr u32 ALONE_ROOM = 64;
 template <u32 KEYS>
 RIPPLET_FN void decode_rows(const Run& run, const Member* batch, u32 room, Key* rows) {

@@ -5,6 +5,9 @@
 //     compressed: one thread        reads its list by `Cursor`
 //                 lanes of a warp   the warp decodes the list of one team after the other
 //                 whole warps       share the list by `each_arc_by_warps`
+//
+// Mapping: the team that chose for the vertex, or a block per slice in `by_grid.cuh`. Shared memory: none; a warp
+// combines its lanes by shuffles, and the caller combines the team.
 #pragma once
 
 namespace ripplet {

@@ -6,8 +6,8 @@
 //     chosen                     | 5 5 3 | 0   6 1 | ...
 //     thread                     | 0 1 2 | 3 4 5 6 | ...       labels[4] = 5, labels[9] = 5, ...
 //
-// Mapping: a thread per listed member, then a thread per large vertex, whose record has its outcome; no shared
-// memory.
+// Mapping: a thread per listed member, then a thread per large vertex, whose record has its outcome. Shared memory:
+// none; a warp adds up its lanes' fingerprints by shuffles.
 #pragma once
 
 namespace ripplet {

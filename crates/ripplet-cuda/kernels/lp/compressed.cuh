@@ -30,17 +30,17 @@ RIPPLET_FN const StreamedLists& streamed_lists(const LpState& state, u32 side, u
 }
 
 RIPPLET_FN Head far_head(const Compressed& lists, const StreamedLists& its, u32 vertex) {
-    const u64 begin = (u64)__ldg(its.head_begins + vertex / CODED_BLOCK) * 32;
+    const u64 begin = (u64)__ldg(its.head_begins + vertex / COMPRESSED_BLOCK) * 32;
     return Head::at(its.heads, begin, block_of(lists, vertex));
 }
 
 // A vertex's list. In a streamed graph `lists.words` is null, and bits are counted from address 0.
 RIPPLET_FN List list_in(const LpState& state, const Compressed& lists, u32 side, u32 shard, u32 v) {
-    const u32 vertex = v - lists.first, lane = vertex % CODED_BLOCK;
+    const u32 vertex = v - lists.first, lane = vertex % COMPRESSED_BLOCK;
     if (!STREAMED) return list_of(lists, vertex);
     const Streamed& streamed = state.streamed;
     const StreamedLists& its = streamed_lists(state, side, shard);
-    const u64 begin = __ldg(lists.begins + vertex / CODED_BLOCK);
+    const u64 begin = __ldg(lists.begins + vertex / COMPRESSED_BLOCK);
     if (v < streamed.near_end) {
         const u64 block = (its.near + begin) * 32;
         return Head::at(lists.words, block, block_of(lists, vertex)).list(lane, block);
@@ -73,8 +73,8 @@ RIPPLET_FN Far far_list(const LpState& state, u32 side, u32 v) {
     const u32 shard = SHARDED ? shard_of(state.streamed.shards, state.graph.shard_count, v) : 0;
     const Compressed& lists = side > 0 ? shards[shard].incoming : shards[shard].out;
     const StreamedLists& its = streamed_lists(state, side, shard);
-    const u32 vertex = v - lists.first, lane = vertex % CODED_BLOCK;
-    const u64 block = (its.far + __ldg(lists.begins + vertex / CODED_BLOCK)) * 32;
+    const u32 vertex = v - lists.first, lane = vertex % COMPRESSED_BLOCK;
+    const u64 block = (its.far + __ldg(lists.begins + vertex / COMPRESSED_BLOCK)) * 32;
     const Head head = far_head(lists, its, vertex);
     const u64 begin = head.list(lane, block).begin, end = block + head.bits() + head.end_of(lane);
     return Far{begin / 32, 0, begin == end ? 0 : (u32)((end + 31) / 32 + 1 - begin / 32)};
@@ -90,11 +90,12 @@ RIPPLET_FN const Compressed& lists_at(const LpState& state, const Place& place, 
     return DIRECTED && side > 0 ? shard.incoming : shard.out;
 }
 
-// Decodes values of four width classes sequentially, in one lane. A word of bits is loaded at a time.
+// Decodes values of four width classes sequentially, in one lane. A word is loaded at a time; the next `loaded` bits
+// are in `bits`.
 struct LaneValues {
     u64 lower, higher, bits;
     const u32* word;
-    u32 held, low, high;
+    u32 loaded, low, high;
 
     RIPPLET_FN static LaneValues behind(const u32* words, u64 classes, u32 count) {
         const u64 at = classes + 2 * (u64)count;
@@ -114,14 +115,14 @@ struct LaneValues {
         const u32 width = (low & 1) ? of_high : of_low;
         *is_of_last = low & high & 1;
         low >>= 1, high >>= 1;
-        if (held < width) {
+        if (loaded < width) {
             // A word of zeros follows the last one.
-            bits |= (u64)__ldg(word++) << held;
-            held += 32;
+            bits |= (u64)__ldg(word++) << loaded;
+            loaded += 32;
         }
         const u32 value = (u32)bits & (u32)((1ull << width) - 1);
         bits >>= width;
-        held -= width;
+        loaded -= width;
         return value;
     }
 };

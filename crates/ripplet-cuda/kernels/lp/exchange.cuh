@@ -32,9 +32,9 @@
 //     | count 2, capacity, activating_arcs | vertex label columns | vertex label columns |
 //
 // Under `sync`, under `async` with any number of phases, or under `phased` with one phase a round (`MIRRORED`),
-// changes may be many, and there are mirrors as well. A mirror has the values of every vertex of a rank, in the memory of each peer. If more
-// vertices changed than there is room for records, peers ignore the records and take all values from the mirror.
-// Without mirrors, a message has room for all vertices of a phase.
+// changes may be many, and there are mirrors as well. A mirror has the values of every vertex of a rank, in the memory
+// of each peer. If more vertices changed than there is room for records, peers ignore the records and take all values
+// from the mirror. Without mirrors, a message has room for all vertices of a phase.
 //
 // If many changes are expected (`mirrors_at_once`: unless fewer than a quarter of the vertices were visited in the
 // last round; never under `async`), a phase is *mirrored at once*: a vertex

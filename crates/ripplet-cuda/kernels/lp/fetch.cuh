@@ -1,9 +1,9 @@
 // Lists of a streamed graph: how they come to the staging area, where the kernels of a phase read them.
 //
-//                host's memory                       the device
-//     by list    list of v          --fetch-->       region of the staging area, prefetched or on demand
-//     by range   lists of a range   --copy engine--> slot, then find_copied; `sync` with many active vertices
-//     staged     file --> buffer    --copy-->        area, then find_staged; if the host's memory is too small
+//                from                                to the staging area of the device
+//     by list    list of v, pinned  --fetch-->       a region, prefetched or on demand
+//     by range   lists of a range   --copy engine--> a slot, then find_copied; `sync` with many active vertices
+//     staged     file --> buffer    --copy-->        all of it, then find_staged; if the host's memory is too small
 //
 // By list: while a phase runs, `request_lists` requests the lists of vertices that are active already and
 // scheduled in the next phase, or in some phases after it, and `fetch` reads them over the bus. Lists side by side are
@@ -15,12 +15,15 @@
 // prefetched lists are needed first.
 //
 // Mapping: `fetch` takes a warp per 32 requested lists; `fetch_long` a warp per piece of `LONG_LIST` units;
-// `request_lists` a thread per vertex of a unit. No shared memory.
+// `request_lists` a thread per vertex of a unit; `forget` and `find_…` a thread per list. No shared memory. No paper;
+// docs/adr/0014-streamed-lists.md has the reasons and measurements.
 #pragma once
 
 namespace ripplet {
 
-// A list of more units of 16 bytes is fetched by several warps, in pieces of this length.
+// A list of more units of 16 bytes is fetched by several warps, in pieces of this length: 16 KiB, eight steps of a
+// warp with four loads of 16 bytes in flight per lane. Not measured against other lengths. `src/lists/streamed.rs` has
+// the same number, in words.
 constexpr u64 LONG_LIST = 1024;
 
 // Records the bounds of a part of a phase after its members are listed: the work counters begin behind the

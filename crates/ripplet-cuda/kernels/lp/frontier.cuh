@@ -1,9 +1,9 @@
 // Compaction of the frontier, the beginning of a phase (kernel `ripplet_compact_frontier`): lists the active
 // vertices that are scheduled in it, by degree class.
 //
-//     vertices       | 256 vertices at 32 phases a round: 32 units of 8 | 256 vertices | ...
-//     unit           the 8 vertices of a block that update in this phase, `stride` apart (`UnitSchedule`)
-//     thread         a unit; a block takes 256 units
+//     unit block     `8 * phases` consecutive vertices: 256 at 32 phases a round, in 32 units of 8
+//     unit           8 vertices of a unit block that update in one phase, `stride` apart (`UnitSchedule`)
+//     thread         the unit of one unit block that is scheduled in this phase; 256 of them a block of threads
 //     warp           reads the 32 * 8 vertices of its units as they lie in memory: 8 steps of 32 lanes
 //
 //     step 0         lanes 0-7: unit of lane 0; 8-15: unit of lane 1; 16-23: lane 2; 24-31: lane 3
@@ -12,7 +12,8 @@
 //     active? --> degree --> class --> rank in the class: warp (match), block (shared atomic), grid (one atomic
 //     per class and block) --> members[class][rank]
 //
-// Shared memory (`u32[2 * CLASSES]`): members of the block by class | their positions in the lists.
+// Shared memory (`u32[2 * CLASSES]`): members of the block by class | their positions in the lists. Gunrock (PPoPP
+// 2016) calls this step a filter of the frontier.
 #pragma once
 
 namespace ripplet {
@@ -29,12 +30,12 @@ struct UnitSchedule {
         const bool is_consecutive = round >= 20 && round % 4 == 0;
         stride = is_consecutive ? 1 : min(2u << drawn, 1u << min(trailing_zeros(phases), 31u));
     }
-    // Returns the index, among the `phases` units of a unit block, of the one that is scheduled in a phase.
+    // The index, among the `phases` units of a unit block, of the one that is scheduled in a phase.
     RIPPLET_FN u32 unit_in(u32 block, u32 phase) const {
         const u32 start = part_of(mix(block ^ key), phases);
         return (u32)(((u64)start + phase) % phases);
     }
-    // The first of the 8 vertices of a block's unit with this index; they are `stride` apart. Some may lie
+    // The first of the 8 vertices of a unit block's unit with this index; they are `stride` apart. Some may lie
     // behind the last vertex.
     RIPPLET_FN u64 first_at(u32 block, u32 unit) const {
         return (u64)block * 8 * phases + (u64)(unit / stride) * 8 * stride + unit % stride;

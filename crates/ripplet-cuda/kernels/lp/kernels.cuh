@@ -4,7 +4,8 @@
 // 6 blocks of 256 threads leave 40 of the 65,536 registers to a thread, and 4 blocks leave 64. Both compile without
 // spills, and more warps hide the latency of dependent loads: with eight registers more, the kernels that compact
 // and activate were slower (`10-final` and `11-grains` in `bench/runs/2026-11-21-h200`; bounded in `12-sketches`).
-// 3 blocks leave 80, for 32 votes in a thread's registers. A bound of 1 limits nothing.
+// 5 blocks leave 48 to the kernel of the lowest degrees, whose lanes have 16 votes at most (not measured against other
+// bounds). 3 blocks leave 80, for 32 votes in a thread's registers. A bound of 1 limits nothing.
 //
 //     ripplet_sum_pieces         large vertices, a block per piece
 //     ripplet_choose, a block of 256:

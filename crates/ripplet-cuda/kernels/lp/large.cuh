@@ -38,14 +38,14 @@ RIPPLET_FN void leave_open(const LpState& state, Phase phase, u32 number, unsign
     __syncthreads();
     if (threadIdx.x == 0) {
         u32* const end = &state.tallies->open[phase.parity];
-        u32 before = *(volatile u32*)end, first, held;
+        u32 before = *(volatile u32*)end, first, assumed;
         do {
-            held = before;
-            first = held % room + large.pieces <= room ? held : (held / room + 1) * room;
-            before = atomicCAS(end, held, first + large.pieces);
-        } while (before != held);
+            assumed = before;
+            first = assumed % room + large.pieces <= room ? assumed : (assumed / room + 1) * room;
+            before = atomicCAS(end, assumed, first + large.pieces);
+        } while (before != assumed);
         large.place = first;
-        *taken = make_uint2(held, first);
+        *taken = make_uint2(assumed, first);
     }
     __syncthreads();
     const uint2 here = *taken;
@@ -64,7 +64,7 @@ RIPPLET_FN void sum_pieces(const Run& run, Phase phase) {
         Large& large = state.large.records[piece.owner];
         const Chooser v(run, large.vertex, state.labels[large.vertex]);
         const Place place = place_of(state, v.id);
-        Vote votes[HELD];
+        Vote votes[THREAD_VOTES];
         read_votes<BLOCK>(v, place, piece.index * PIECE, team.memory + Team::BYTES, votes);
         VoteTotals totals = {0, 0};
         totals.add(v, votes);

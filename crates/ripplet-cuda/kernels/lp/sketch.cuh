@@ -1,5 +1,6 @@
-// A sketch of a vertex's votes (Misra-Gries or Boyer-Moore): `ripplet_lp::counter` has the definition. A group
-// of lanes has a sketch in its registers, up to eight slots a lane: 1, 2 or 4 lanes. No shared memory.
+// A sketch of a vertex's votes (Misra-Gries or Boyer-Moore): `ripplet_lp::counters` has the definition. A group of
+// lanes has a sketch in its registers, up to eight slots a lane: 1, 2 or 4 lanes. No shared memory. Functions are
+// called by all lanes of a warp together, as groups exchange slots by shuffles.
 //
 //     SKETCH_SLOTS = 16: 2 lanes a sketch, 16 sketches a warp
 //
@@ -7,8 +8,8 @@
 //     sketch    |             0             |             1             | ...
 //     slots     |  0 ... 7    |  8 ... 15   |  0 ... 7    |  8 ... 15   | ...
 //
-//     take      a held label gains the weight; otherwise a free slot takes the label; otherwise all slots and
-//               the vote lose the least of their weights
+//     take      the slot of the label gains the weight; if there is none, a free slot takes the label; otherwise
+//               all slots and the vote lose the least of their weights
 //     merge     the slots of another sketch are taken one after the other:  0+1, 2+3, then (0+1)+(2+3), ...
 //
 // Sahu, Memory efficient GPU-based label propagation algorithm for community detection on large graphs (2024):
@@ -17,7 +18,8 @@
 
 namespace ripplet {
 
-// Arcs of a part; slots of a sketch and of a lane; lanes of a sketch; sketches of a warp.
+// Arcs of a part, as `ripplet_lp::counters` defines them; slots of a sketch and of a lane; lanes of a sketch; sketches
+// of a warp. Eight slots a lane, with weights of 8 bytes, are 24 registers; other numbers are not measured.
 constexpr u32 PART = 128;
 constexpr u32 SLOTS = SKETCH_SLOTS > 0 ? SKETCH_SLOTS : 1;
 constexpr u32 OWN = SLOTS < 8 ? SLOTS : 8;
@@ -77,15 +79,15 @@ struct Slots {
     }
     RIPPLET_FN void take_by_slots(u32 label, KeySum weight) {
         const Group group = {GROUP};
-        bool is_held = false;
+        bool has_slot = false;
 #pragma unroll
         for (u32 at = 0; at < OWN; at++) {
             const bool is_its = weight > 0 && labels[at] == label;
             if (is_its) weights[at] += weight;
-            is_held |= is_its;
+            has_slot |= is_its;
         }
-        const u32 holding = group.count(is_held);
-        const bool open = weight > 0 && holding == 0;
+        const u32 lanes_with_slot = group.count(has_slot);
+        const bool open = weight > 0 && lanes_with_slot == 0;
         if (!__any_sync(ALL_LANES, open)) return;
         u32 free = first_free();
         u32 holder = lane_of_first(free);

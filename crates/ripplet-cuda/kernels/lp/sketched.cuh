@@ -209,12 +209,12 @@ struct SketchedSums {
 // The best of the candidates of a team's first group; all lanes of the team get it.
 RIPPLET_FN Verdict judge_sketched(const Lanes<0>& team, const Chooser& v, bool present,
                                   const VoteTotals& totals, const Slots& slots) {
-    bool nan = false, is_held = false;
+    bool nan = false, is_candidate = false;
     const bool is_first = present && team.rank() < GROUP;
 #pragma unroll
     for (u32 at = 0; at < OWN; at++)
-        is_held |= is_first && slots.weights[at] > 0 && slots.labels[at] == v.label;
-    const bool adds_own = team.count(is_held) == 0 && RECOUNTS && present && team.rank() == 0;
+        is_candidate |= is_first && slots.weights[at] > 0 && slots.labels[at] == v.label;
+    const bool adds_own = team.count(is_candidate) == 0 && RECOUNTS && present && team.rank() == 0;
     const SketchedSums sums = {slots, is_first, v.label, adds_own ? totals.own : 0};
     const Best mine = best_of_all(v, totals.all, sums, &nan);
     const Best best = team.best(mine, [](const Best& a, const Best& b) { return is_better(a, b); });

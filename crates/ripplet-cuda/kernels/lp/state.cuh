@@ -1,5 +1,5 @@
 // The state of a run (`LpState`) and of a phase (`Phase`), as the host lays them out: `src/lp/state.rs` has the
-// same structs. They are kernel arguments, passed by value.
+// same structs. They are kernel arguments, passed by value; no shared memory.
 //
 //     Step                   | Phase | LpState                                                    | parameters |
 //     LpState                | graph | labels | round | frontier | totals | members | large | ... | columns    |
@@ -30,12 +30,14 @@ constexpr u32 ACTIVATION_DISAGREEMENT = 0, ACTIVATION_CHANGE = 1, ACTIVATION_ALW
 constexpr u32 PREFETCH_ALL = 0, PREFETCH_TOGETHER = 1, PREFETCH_ALONE = 2;
 constexpr u32 TOTAL_NONE = 0, TOTAL_MEMBERS = 1, TOTAL_VOLUME = 2;
 
+// `src/lp/tuning.rs` has the reasons of the constants from here to `VERTEX_BLOCK`, and the raw runs behind them.
+
 // Threads of a block, and of a block that scans a large vertex.
 constexpr u32 BLOCK = 256, SCAN_BLOCK = 1024;
 
-// Degree classes, with the upper bounds that `MOST` has: 4, 8, 16, … 1024, 4096. A vertex is mapped to lanes
-// of a warp up to degree 1024, to a block up to 4096, and above that (`LARGE`) to a block of 1024 threads or
-// to the grid.
+// Degree classes, with the upper bounds that `MOST` has in `src/lp/tuning.rs`: 4, 8, 16, … 1024, 4096. A vertex is
+// mapped to lanes of a warp up to degree 1024 (512 if votes have weights), to a block up to 4096, and above that
+// (`LARGE`) to a block of 1024 threads or to the grid.
 constexpr u32 UP_TO_4 = 0, UP_TO_8 = 1, UP_TO_16 = 2, UP_TO_32 = 3, UP_TO_1024 = 8;
 constexpr u32 UP_TO_4096 = 9, LARGE = 10, CLASSES = 11;
 

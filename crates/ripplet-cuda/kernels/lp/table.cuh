@@ -8,7 +8,7 @@
 //     global memory     | 7:2 | - | 3:1 | - | ...       label and sum side by side
 //
 // Mapping: any thread adds; the threads of a team share the slots when they read. Shared memory: as much as the
-// caller gives.
+// caller gives. GLP (SIGMOD 2021), section 4.1: hash tables in shared and global memory, and the count-min sketch.
 #pragma once
 
 namespace ripplet {
@@ -48,10 +48,10 @@ template <class Sum> struct Table {
     RIPPLET_FN bool add(u32 label, u64 weight, u32 probes) const {
         u32 at = place_in(label, fours);
         for (u32 probe = 0; probe < probes;) {
-            const uint4 held = labels[at];
-            u32 slot = index_in(held, label);
+            const uint4 four = labels[at];
+            u32 slot = index_in(four, label);
             if (slot == 4) {
-                slot = index_in(held, FREE);
+                slot = index_in(four, FREE);
                 if (slot == 4) {
                     probe++;
                     at = at + 1 < fours ? at + 1 : 0;
@@ -93,8 +93,9 @@ template <class Sum> struct Table {
 // are counted, both are one number of 64 bits, and a label is inserted with its first votes. Labels are stored as
 // their complements, so that a free slot is zero.
 //
-// `pull` tries to insert the label into the slot. Its result goes to `settle`, which returns whether the slot
-// is the label's, and adds votes that are not in it yet. Between the two calls, other slots can be tried.
+// `claim` tries to insert the label into the slot by `atomicCAS`, and returns what the slot had before. `settle` takes
+// that; it returns whether the slot is the label's, and then adds the votes, unless `claim` has. Between the two calls,
+// a thread can try other slots.
 struct CountSlot {
     u64 both;
 
@@ -103,20 +104,20 @@ struct CountSlot {
     RIPPLET_FN u64 claim(u32 wanted, u64 weight) {
         return atomicCAS(&both, 0ull, (u64)~wanted << 32 | (u32)weight);
     }
-    RIPPLET_FN bool settle(u64 held, u32 wanted, u64 weight) {
-        if (held == 0) return true;
-        if ((u32)(held >> 32) != ~wanted) return false;
+    RIPPLET_FN bool settle(u64 before, u32 wanted, u64 weight) {
+        if (before == 0) return true;
+        if ((u32)(before >> 32) != ~wanted) return false;
         atomicAdd((u32*)&both, (u32)weight);
         return true;
     }
 };
 struct SumSlot {
     u64 all;
-    u32 held, padding;
+    u32 complement, padding;
 
-    RIPPLET_FN u32 label() const { return ~held; }
+    RIPPLET_FN u32 label() const { return ~complement; }
     RIPPLET_FN u64 sum() const { return all; }
-    RIPPLET_FN u64 claim(u32 wanted, u64) { return atomicCAS(&held, 0u, ~wanted); }
+    RIPPLET_FN u64 claim(u32 wanted, u64) { return atomicCAS(&complement, 0u, ~wanted); }
     RIPPLET_FN bool settle(u64 before, u32 wanted, u64 weight) {
         if (before != 0 && before != ~wanted) return false;
         atomicAdd(&all, weight);
@@ -131,8 +132,11 @@ template <> struct SlotOf<true> {
 };
 typedef SlotOf<UNIT>::Type Slot;
 
-// A table in global memory, with at least twice as many slots as labels. Probes are scattered: with linear
-// probing, clusters would grow, and one of many concurrent probes would always be long.
+// A table in global memory, with at least twice as many slots as labels. Probes are scattered: with linear probing,
+// clusters would grow, and one of many concurrent probes would always be long. At half load, a probe in two finds a
+// place, so that 32 probes hardly ever fail; linear probing then visits every slot, so that a search ends. Other
+// numbers are not measured. `7-sharing` in `bench/runs/2026-11-21-h200` has scattered probes at half load, `6-bytes`
+// neither.
 struct GlobalTable {
     static constexpr u32 SCATTERED = 32;
 
@@ -157,15 +161,15 @@ struct GlobalTable {
             any_open |= open[index];
         }
         for (u32 probe = 1; any_open; probe++) {
-            u64 held[COUNT];
+            u64 before[COUNT];
 #pragma unroll
             for (u32 index = 0; index < COUNT; index++)
-                if (open[index]) held[index] = slots[at[index]].claim(labels[index], sums[index]);
+                if (open[index]) before[index] = slots[at[index]].claim(labels[index], sums[index]);
             any_open = false;
 #pragma unroll
             for (u32 index = 0; index < COUNT; index++) {
                 if (!open[index]) continue;
-                open[index] = !slots[at[index]].settle(held[index], labels[index], sums[index]);
+                open[index] = !slots[at[index]].settle(before[index], labels[index], sums[index]);
                 at[index] = place(labels[index], probe, at[index]);
                 any_open |= open[index];
             }
@@ -178,15 +182,15 @@ struct GlobalTable {
         // Read together, to hide latency.
         constexpr u32 AT_ONCE = 4;
         for (u64 first = rank; first < count; first += AT_ONCE * size) {
-            Slot held[AT_ONCE];
+            Slot loaded[AT_ONCE];
 #pragma unroll
             for (u32 index = 0; index < AT_ONCE; index++) {
                 const u64 at = first + index * size;
-                held[index] = at < count ? slots[at] : Slot{};
+                loaded[index] = at < count ? slots[at] : Slot{};
             }
 #pragma unroll
             for (u32 index = 0; index < AT_ONCE; index++)
-                if (held[index].sum() > 0) visit(held[index].label(), held[index].sum());
+                if (loaded[index].sum() > 0) visit(loaded[index].label(), loaded[index].sum());
         }
     }
 };

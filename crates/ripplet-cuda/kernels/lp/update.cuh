@@ -20,9 +20,9 @@ struct ThreadCounters {
 
     RIPPLET_FN void report(const LpState& state, Phase phase) const {
         const u32 all_changed = warp_sum(changed), all_nan = warp_sum(nan_scores);
-        const u64 all_waking = warp_sum(activating_arcs);
+        const u64 all_activating = warp_sum(activating_arcs);
         if (lane_id() != 0) return;
-        if (all_waking > 0) atomicAdd(&state.tallies->activating_arcs[phase.parity], all_waking);
+        if (all_activating > 0) atomicAdd(&state.tallies->activating_arcs[phase.parity], all_activating);
         if (all_changed > 0) atomicAdd(&state.tallies->changed, (u64)all_changed);
         if (all_nan > 0) atomicAdd(&state.tallies->nan_scores, (u64)all_nan);
     }

@@ -161,14 +161,14 @@ impl StreamedPlaces {
             }
         }
         let mapped = device.map_host(&far)?;
-        let mut next_lent = 0;
+        let mut next_mapped = 0;
         // If the host stages lists, kernels never read these places: every list that is read is in
         // the staging area.
         let mut map_host = |near: u64| match supply {
             Supply::Staged => 0,
             Supply::Pinned => {
-                next_lent += 1;
-                (device.mapped(&mapped, next_lent - 1).0 / 4).wrapping_sub(near)
+                next_mapped += 1;
+                (device.mapped(&mapped, next_mapped - 1).0 / 4).wrapping_sub(near)
             }
         };
         let (mut streamed, mut records) = (Vec::new(), Vec::new());
@@ -192,11 +192,11 @@ impl StreamedPlaces {
                     at.near_weights = (base.plus(its.near_weights.start).0 / 4).wrapping_sub(begin);
                     at.far_weights = map_host(near);
                 }
-                let Stored::Compressed(coded) = stored else { continue };
+                let Stored::Compressed(compressed) = stored else { continue };
                 at.heads = base.plus(its.heads.start);
                 at.head_begins = base.plus(its.head_begins.start);
-                upload_heads(device, memory, its, coded, local[1]..local[2])?;
-                let found = Compressed::of(coded, base.plus(its.index.start), Address(0));
+                upload_heads(device, memory, its, compressed, local[1]..local[2])?;
+                let found = Compressed::of(compressed, base.plus(its.index.start), Address(0));
                 *(if side == 0 { &mut record.out } else { &mut record.incoming }) = found;
             }
             let [out, incoming] = lists;

@@ -23,7 +23,8 @@ const BEFORE: [(&str, &str); 7] = [
 
 /// Access to arcs, by kind of lists, and the last file before the hooks.
 const PLAIN: (&str, &str) = ("plain.cuh", include_str!("../../kernels/lp/plain.cuh"));
-const CODED: (&str, &str) = ("compressed.cuh", include_str!("../../kernels/lp/compressed.cuh"));
+const COMPRESSED: (&str, &str) =
+    ("compressed.cuh", include_str!("../../kernels/lp/compressed.cuh"));
 const ACCESS: (&str, &str) = ("access.cuh", include_str!("../../kernels/lp/access.cuh"));
 
 /// Files after the hooks.
@@ -145,7 +146,7 @@ pub fn source_for(
     if is_ranked {
         checks += &ranks::checks();
     }
-    let arcs = if graph.is_compressed { CODED } else { PLAIN };
+    let arcs = if graph.is_compressed { COMPRESSED } else { PLAIN };
     let (general, state) = BEFORE.split_at(BEFORE.len() - 1);
     let parts = general
         .iter()

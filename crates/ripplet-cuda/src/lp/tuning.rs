@@ -92,15 +92,16 @@ pub struct Tuning {
     /// How votes are counted.
     pub counting: Counting,
     /// If set, lists of vertices from about this one on stay in the host's memory, even if they
-    /// fit. For tests, whose graphs are small.
+    /// fit. The command and the facade never set it; tests do, as their small graphs always fit.
     pub streamed_from: Option<u32>,
     /// How lists in the host's memory come to the device.
     pub supply: Supply,
     /// The most phases whose lists are prefetched together, if a round has many phases. 4: eight
     /// gain too little for their memory (`bench/runs/2026-11-23-h200/streamed-ahead-1.jsonl`).
     pub ahead: u32,
-    /// The fewest arcs of a graph whose communities are split and merged on the device. With fewer, it takes the host
-    /// less time than moving the graph.
+    /// The fewest arcs of a graph whose communities are split and merged on the device, where the graph is
+    /// moved once more for it. 2^22 is not measured against other values: the graphs of
+    /// `bench/runs/2026-11-27-2-h200/finishing.txt` have more arcs, and moving them again takes 24 to 87 ms.
     pub finish_from: u64,
 }
 

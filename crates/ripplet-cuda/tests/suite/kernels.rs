@@ -56,7 +56,7 @@ fn texts() -> Vec<Source> {
     let other = Edges { weights: Some(vec![2; 5]), ..ring(5).directed() };
     let (lpa, llp) = (Lpa::default(), Llp::new(Gamma::ONE));
     let seeded = Seeded::new(&plain.graph(MAX_SHARD_ARCS), 0.9).expect("an attenuation");
-    let coded = (Storage::Compressed, Kernels::Measured);
+    let compressed = (Storage::Compressed, Kernels::Measured);
     let ranked = (Storage::Plain, Kernels::Ranked);
     vec![
         text(&other, &Cdlp, Schedule::cdlp(), "exact"),
@@ -65,7 +65,7 @@ fn texts() -> Vec<Source> {
         streamed(Storage::Compressed, &plain, Schedule::sync(), "mg:9:single"),
         text(&other, &llp, Schedule::phased(), "exact"),
         text(&plain, &seeded, Schedule::phased(), "exact"),
-        text_for(coded, &plain, &seeded, Schedule::phased(), "exact"),
+        text_for(compressed, &plain, &seeded, Schedule::phased(), "exact"),
         text_for(ranked, &plain, &Slpa::default(), Schedule::sync(), "exact"),
         text_for(ranked, &other, &llp, Schedule::asynchronous(), "exact"),
         text(&other, &lpa, Schedule::phased(), "mg:32"),
