@@ -111,7 +111,7 @@ template <class Sum> struct BlockSums {
 
 template <class Sum>
 RIPPLET_FN Verdict judge_by_block(const Team& team, const Chooser& v, u32 degree, const VoteTotals& totals,
-                              const Vote (&votes)[THREAD_VOTES]) {
+                                  const Vote (&votes)[THREAD_VOTES]) {
     unsigned char* memory = team.memory + Team::BYTES;
     BlockSums<Sum> sums = {team, votes, Table<Sum>::in(memory, SHARED - Team::BYTES, 2 * degree)};
     return judge(team, v, true, totals.own, totals.all, sums);
@@ -135,7 +135,7 @@ RIPPLET_FN void choose_by_block(const Run& run, Phase phase, u32 of_class, Threa
         Decision end = {};
         end.total_votes = totals.all;
         end.verdict = UNIT || totals.all <= U32_MAX ? judge_by_block<u32>(team, v, degree, totals, votes)
-                                                  : judge_by_block<u64>(team, v, degree, totals, votes);
+                                                    : judge_by_block<u64>(team, v, degree, totals, votes);
         if (CARRIES)
             end.carried = team.largest(
                 carried_by(v, place, end.verdict.best, 0, degree, team.rank(), BLOCK));

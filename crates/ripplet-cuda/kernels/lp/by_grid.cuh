@@ -10,7 +10,8 @@
 //     open pieces   | a.0 | a.1 | b.0 | b.1 | b.2 |  -  |  c.0 | c.1 | c.2 | c.3 |      `leave_open` lists them
 //     batches       |              batch 0              |         batch 1         |      `room` pieces each; a vertex
 //                                                                                        is within one batch
-//     items         count a.0 ... b.2 -   judge a.0 ... b.2 -   count c.0 ... c.3   judge c.0 ... c.3     four slices each
+//     items         count a.0 ... b.2 -   judge a.0 ... b.2 -   count c.0 ... c.3   judge c.0 ... c.3
+//                   four for each piece: its slices
 //
 // The step of a slice waits until all slices of its vertex have had the step before, and a batch waits for all batches
 // before, as it takes their room. An item thus waits for none but earlier items, and those are taken by blocks that run

@@ -16,7 +16,7 @@ namespace ripplet {
 typedef Block<SCAN_BLOCK> ScanTeam;
 
 // Bytes of the sketch in a block's shared memory: two rows of 1024 sums of 4 bytes, or of 512 of 8. Its bound is the
-// fullest cell of a row. Not measured against other sizes.
+// smaller of the rows' fullest cells. Not measured against other sizes.
 constexpr u32 SKETCH_BYTES = 8192;
 // Groups of four slots that a label probes if the table may not have room for all labels: in a full table, a label that
 // finds no slot makes all probes. Not measured against other numbers.

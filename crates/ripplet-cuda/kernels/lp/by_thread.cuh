@@ -10,6 +10,9 @@
 //     degree (weighted)    1-4   5-8             9-16: `by_warp.cuh`
 //     keys a lane            4     8     16
 //
+// A lane reads its own list up to degree 8. Above, the warp reads the lists of its 32 vertices together, and hands each
+// lane its votes through shared memory (`choose_sorted` in `by_warp.cuh`).
+//
 // Shared memory, per warp (`SORT_BYTES<LOW_KEYS>`): 32 `Member`s | 32 rows of `LOW_KEYS + 1` keys, an odd length
 // against bank conflicts. GLP (SIGMOD 2021), section 4.2, packs low-degree vertices into warps; here a lane needs
 // no other.

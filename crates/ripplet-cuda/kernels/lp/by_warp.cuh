@@ -1,5 +1,6 @@
-// Warp-mapped vertices: degrees 17 to 1024 if votes are counted, 9 to 512 if they have weights. A team of 1
-// to 32 lanes takes a vertex, so that a warp has some vertices, and their votes are sorted in registers.
+// Warp-mapped vertices (kernel `ripplet_choose`): degrees 17 to 1024 if votes are counted, 9 to 512 if they have
+// weights. A team of 1 to 32 lanes takes a vertex, so that a warp has some vertices, and their votes are sorted in
+// registers.
 //
 //     degree (counted)    17-32  33-64  65-128  129-256  257-512  513-1024
 //     degree (weighted)    9-16  17-32   33-64   65-128  129-256   257-512

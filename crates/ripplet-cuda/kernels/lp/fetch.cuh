@@ -3,7 +3,7 @@
 //                from                                to the staging area of the device
 //     by list    list of v, pinned  --fetch-->       a region, prefetched or on demand
 //     by range   lists of a range   --copy engine--> a slot, then find_copied; `sync` with many active vertices
-//     staged     file --> buffer    --copy-->        all of it, then find_staged; if the host's memory is too small
+//     staged     file --> buffer    --copy-->        the area, then find_staged; if the host's memory is too small
 //
 // By list: while a phase runs, `request_lists` requests the lists of vertices that are active already and
 // scheduled in the next phase, or in some phases after it, and `fetch` reads them over the bus. Lists side by side are

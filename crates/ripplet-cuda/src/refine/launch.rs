@@ -10,8 +10,8 @@ use ripplet_lp::RunError;
 use std::mem::offset_of;
 
 /// Blocks of a kernel for each multiprocessor: several times as many as run at once, so that the last
-/// ones are short. Registers and threads allow 8 of 256 threads at most. Not measured against other
-/// numbers.
+/// ones are short: the 2048 threads of a multiprocessor are 8 blocks of 256. Not measured against
+/// other numbers.
 const BLOCKS_PER_MULTIPROCESSOR: u64 = 32;
 /// Blocks of the largest class for each multiprocessor: as many as run at once, as each takes 98 KiB
 /// of the 228 KiB of shared memory of an H100.

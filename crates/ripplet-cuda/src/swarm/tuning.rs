@@ -9,9 +9,9 @@ pub struct Tuning {
     /// Limit in bytes of a block's shared memory.
     pub most_shared: u32,
     /// A graph is split if its work is more than that of all graphs over `split_over` times the
-    /// resident teams of its size. 0: no graph is split. 4 is not the fastest of several: betweenness of 600
-    /// rings of 33 vertices takes 0.062 to 0.074 ms with 1, 4, 16 and 64, and 0.056 ms without splitting
-    /// (`bench/runs/2026-11-22-h200/swarm-split.txt`). Graphs large beside their batch were not measured.
+    /// resident teams of its size. 0: no graph is split. No measurement chose 4: betweenness of 600 rings
+    /// of 33 vertices takes 0.062 to 0.074 ms with 1, 4, 16 and 64, and 0.056 ms without splitting
+    /// (`bench/runs/2026-11-22-h200/swarm-split.txt`). Graphs large beside their batch are not measured.
     pub split_over: u64,
     /// Bytes of the partial sums of a source batch; more if one group of sources has more. 256 MiB
     /// bounds memory: 8 bytes for each unit and value of the split graphs. Not measured against other
