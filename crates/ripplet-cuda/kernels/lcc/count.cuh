@@ -18,7 +18,7 @@ constexpr u32 WARP_LIST = 32, BLOCK_LIST = 512;
 // 1024, and other changes, `rmat` 22 took 51 ms instead of 40 (`lcc-2-hubs.txt`, `lcc-3-at-once.txt` in
 // `bench/runs/2026-11-22-h200`). Other sizes are not measured.
 constexpr u32 WARP_SLOTS = 128, BLOCK_SLOTS = 1024, PART_SLOTS = 8192;
-// Neighbours of a slice of a longer list: as many as a block takes of a list for itself. Not measured against others.
+// Neighbours of a slice of a longer list: `BLOCK_LIST`, the longest list that is not sliced. Not measured against others.
 constexpr u32 SLICE = 512;
 // Threads of a block for the middle lists, and for slices: 12 and 2 such blocks fit the registers of a multiprocessor
 // (`kernels.cuh`). Not measured against others.

@@ -7,7 +7,7 @@ use super::tuning::Tuning;
 use ripplet_graph::{OutOfMemory, memory};
 use std::ops::Range;
 
-/// Bytes of shared memory that a block takes beyond its request: CUDA reserves 1 KiB for itself.
+/// Bytes of shared memory that a block takes beyond its request: CUDA reserves 1 KiB.
 const RESERVED: u32 = 1024;
 /// Threads per multiprocessor, and the most threads of a block, for which the kernels' registers
 /// suffice (`kernels.cuh`): for searches from 8 sources, for searches with masks, and for lists in
