@@ -1,4 +1,4 @@
-//! Search for entities in a run folder: windows and clusters of each entity, and when it was known to be bad.
+//! Search for entities in a run folder: windows, scores and clusters of each entity, and when it was known to be bad.
 //!
 //! The search covers all entities, whether or not they are members of a cluster. It reads the tables of each
 //! window once, in batches. Memory: the entities found, with their windows.
@@ -6,11 +6,13 @@
 use crate::Timestamp;
 use crate::folder::{ACTIVE, ENTITIES, FolderError, RunFolder, WindowRecord};
 use crate::output::KnownBadStatus;
-use crate::output::tables::{Kind, Table, names, numbers, reals, times};
+use crate::output::tables::{Kind, Table, names, narrow, numbers, reals, some_numbers, times};
 use crate::source::{self, SourceError};
 use crate::time::BadTime;
 use arrow_array::cast::AsArray;
-use arrow_array::{BooleanArray, Float64Array, RecordBatch, StringArray, UInt32Array};
+use arrow_array::{
+    Array, BooleanArray, Float32Array, Float64Array, RecordBatch, StringArray, UInt32Array,
+};
 use hashbrown::HashMap;
 use ripplet_graph::VertexId;
 use ripplet_io::WriteError;
@@ -41,6 +43,10 @@ pub struct FoundEntities {
     pub others: u64,
     /// Kinds of all entities of the run, in the order in which the run first saw them.
     pub kinds: Vec<String>,
+    /// Number of windows of the run.
+    pub windows: u32,
+    /// Number of windows whose entities have no score: those of a run without a model.
+    pub without_scores: u32,
 }
 
 /// Entity with its windows.
@@ -65,6 +71,8 @@ pub struct Occurrence {
     pub from: Timestamp,
     /// First instant after the window.
     pub until: Timestamp,
+    /// Its score and rank, in a cluster or not; `None` without transactions with others, and without a model.
+    pub score: Option<EntityScore>,
     /// Its cluster, if it is a member of one.
     pub membership: Option<Membership>,
     /// Whether it has transactions in the window.
@@ -75,15 +83,24 @@ pub struct Occurrence {
     pub known_bad: bool,
 }
 
-/// Rank and score of an entity in a cluster.
+/// Score of an entity in a window, as its table of entities has it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct EntityScore {
+    /// Probability that it is bad.
+    pub probability: f32,
+    /// Rank among all entities of the window, from 1.
+    pub rank: u32,
+}
+
+/// Cluster of an entity in a window.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Membership {
     /// Id of the cluster.
     pub cluster: String,
     /// Rank of the cluster in the window.
     pub rank: Option<u32>,
-    /// Suspicion score of the entity.
-    pub score: f64,
+    /// Suspicion of the entity: the excess of its ties and the labels that reach it, not its probability.
+    pub suspicion: f64,
 }
 
 /// Error of a search.
@@ -168,12 +185,15 @@ impl Search<'_> {
             folder: record.folder.clone(),
             from: record.from.parse().map_err(damaged)?,
             until: record.until.parse().map_err(damaged)?,
+            score: None,
             membership: None,
             active: false,
             seen: true,
             known_bad: false,
         };
-        self.entities(folder)?;
+        self.found.windows += 1;
+        self.found.without_scores += u32::from(record.scores.is_none());
+        self.entities(folder, &now, record.scores.is_some())?;
         self.seen = record.vertices;
         self.active(folder, &now)?;
         self.known_bad(folder, &now, last)?;
@@ -212,31 +232,58 @@ impl Search<'_> {
         }
     }
 
-    /// Reads the entities that are seen for the first time in the window.
-    fn entities(&mut self, folder: &Path) -> Result<(), FindError> {
+    /// Reads the entities that are seen for the first time in the window, and the scores of all found ones, if there
+    /// are any.
+    fn entities(
+        &mut self,
+        folder: &Path,
+        now: &Occurrence,
+        has_scores: bool,
+    ) -> Result<(), FindError> {
         let path = folder.join(ENTITIES);
         if !path.exists() {
             return Err(FindError::OlderRun(path));
         }
-        let columns = ["vertex", "kind", "id"];
-        each_batch(&path, &columns, self.cancelled, |batch| {
+        let columns = ["vertex", "kind", "id", "score", "rank"];
+        let columns = &columns[..if has_scores { 5 } else { 3 }];
+        each_batch(&path, columns, self.cancelled, |batch| {
             let vertices = batch.numbers(0)?;
             let (kinds, ids) = (batch.texts(1)?, batch.texts(2)?);
+            let scores = match has_scores {
+                true => Some((batch.narrow(3)?, batch.numbers(4)?)),
+                false => None,
+            };
             for row in 0..batch.rows() {
-                if vertices.value(row) < self.seen {
-                    continue;
-                }
-                self.see_kind(kinds.value(row));
-                if !self.matches(kinds.value(row), ids.value(row)) {
-                    continue;
-                }
-                match self.take(kinds.value(row), ids.value(row)) {
-                    Some(place) => self.vertices.push((vertices.value(row), place)),
-                    None => self.found.others += 1,
+                let vertex = vertices.value(row);
+                let place = if vertex < self.seen {
+                    let found = self.vertices.binary_search_by_key(&vertex, |&(vertex, _)| vertex);
+                    found.ok().map(|at| self.vertices[at].1)
+                } else {
+                    self.new_entity(vertex, kinds.value(row), ids.value(row))
+                };
+                let (Some(place), Some((scores, ranks))) = (place, scores) else { continue };
+                // Both are null without transactions with others.
+                if !scores.is_null(row) && !ranks.is_null(row) {
+                    let (probability, rank) = (scores.value(row), ranks.value(row));
+                    self.occurrence(place, now).score = Some(EntityScore { probability, rank });
                 }
             }
             Ok(())
         })
+    }
+
+    /// Takes an entity that is seen for the first time, if it matches; returns its index.
+    fn new_entity(&mut self, vertex: VertexId, kind: &str, id: &str) -> Option<usize> {
+        self.see_kind(kind);
+        if !self.matches(kind, id) {
+            return None;
+        }
+        let place = self.take(kind, id);
+        match place {
+            Some(place) => self.vertices.push((vertex, place)),
+            None => self.found.others += 1,
+        }
+        place
     }
 
     /// Reads which found entities have transactions in the window.
@@ -297,9 +344,9 @@ impl Search<'_> {
                 }
                 let key = (kinds.value(row).to_owned(), ids.value(row).to_owned());
                 if let Some(&place) = self.place_of.get(&key) {
-                    let (cluster, score) = (clusters.value(row).to_owned(), scores.value(row));
+                    let (cluster, suspicion) = (clusters.value(row).to_owned(), scores.value(row));
                     self.occurrence(place, now).membership =
-                        Some(Membership { cluster, rank: None, score });
+                        Some(Membership { cluster, rank: None, suspicion });
                 }
             }
             Ok(())
@@ -385,6 +432,10 @@ impl Batch<'_> {
         self.columns.column(place).as_primitive_opt().ok_or_else(|| self.damaged(place))
     }
 
+    fn narrow(&self, place: usize) -> Result<&Float32Array, FindError> {
+        self.columns.column(place).as_primitive_opt().ok_or_else(|| self.damaged(place))
+    }
+
     fn flags(&self, place: usize) -> Result<&BooleanArray, FindError> {
         self.columns.column(place).as_boolean_opt().ok_or_else(|| self.damaged(place))
     }
@@ -402,16 +453,18 @@ impl Occurrence {
     }
 }
 
-const COLUMNS: [(&str, Kind, bool); 10] = [
+const COLUMNS: [(&str, Kind, bool); 12] = [
     ("window", Kind::Number, false),
     ("from", Kind::Time, false),
     ("until", Kind::Time, false),
     ("kind", Kind::Name, false),
     ("id", Kind::Name, false),
     ("place", Kind::Name, false),
+    ("probability", Kind::Narrow, true),
+    ("entity_rank", Kind::Number, true),
     ("cluster", Kind::Name, true),
-    ("rank", Kind::Number, true),
-    ("score", Kind::Real, true),
+    ("cluster_rank", Kind::Number, true),
+    ("suspicion", Kind::Real, true),
     ("known_bad", Kind::Flag, false),
 ];
 
@@ -436,9 +489,11 @@ pub fn write_found<'a>(
             names(all().map(|_| &entity.kind)),
             names(all().map(|_| &entity.id)),
             names(all().map(|occurrence| occurrence.place())),
+            narrow(all().map(|occurrence| Some(occurrence.score?.probability))),
+            some_numbers(all().map(|occurrence| Some(occurrence.score?.rank))),
             Arc::new(clusters.collect::<StringArray>()),
-            Arc::new(member().map(|member| member?.rank).collect::<UInt32Array>()),
-            reals(member().map(|member| member.map(|member| member.score))),
+            some_numbers(member().map(|member| member?.rank)),
+            reals(member().map(|member| Some(member?.suspicion))),
             Arc::new(all().map(|occurrence| Some(occurrence.known_bad)).collect::<BooleanArray>()),
         ])?;
     }

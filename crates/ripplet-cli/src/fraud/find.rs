@@ -19,7 +19,7 @@ use ripplet::io::write::RecordWriter;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-/// Find an entity in all windows of a run: in which clusters it was, with which score, and when it was known to be bad.
+/// Find an entity in all windows of a run: its probability and rank, its clusters, and when it was known to be bad.
 ///
 /// Every entity of every window is found, in a cluster or not, and all known bad. The report's search is quicker,
 /// but a large run's report does not have all entities.
@@ -77,6 +77,9 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> 
             found.entities.len() as u64 + found.others
         }));
     }
+    if found.without_scores > 0 {
+        console.note(&found_without_scores(&found));
+    }
     for entity in found.entities.iter().filter(|entity| entity.occurrences.is_empty()) {
         let FoundEntity { kind, id, .. } = entity;
         console
@@ -119,28 +122,60 @@ impl Arguments {
     }
 }
 
+/// Says that windows have no scores.
+fn found_without_scores(found: &FoundEntities) -> String {
+    let which = match found.windows - found.without_scores {
+        0 => "the run has".to_owned(),
+        _ => format!("{} of {} windows have", found.without_scores, found.windows),
+    };
+    format!(
+        "{which} no probabilities and ranks of entities (--model none, or an older version of ripplet); suspicion is that of \
+         members of clusters"
+    )
+}
+
 /// Returns a line for each entity and window.
 fn table(found: &FoundEntities) -> String {
-    let head = ["kind", "id", "window", "days", "place", "cluster", "rank", "score", "known bad"];
+    let head = [
+        "kind",
+        "id",
+        "window",
+        "days",
+        "place",
+        "probability",
+        "rank",
+        "cluster",
+        "cluster rank",
+        "suspicion",
+        "known bad",
+    ];
     let mut lines = vec![head.map(String::from)];
     for entity in &found.entities {
         for occurrence in &entity.occurrences {
             let member = occurrence.membership.as_ref();
             let rank = member.and_then(|member| member.rank);
+            let score = occurrence.score;
             lines.push([
                 one_line(&entity.kind),
                 one_line(&entity.id),
                 occurrence.folder.clone(),
                 TimeRange::new(occurrence.from, occurrence.until).to_string(),
                 occurrence.place().to_owned(),
+                score.map_or(String::new(), |score| probability(score.probability)),
+                score.map_or(String::new(), |score| score.rank.to_string()),
                 member.map_or(String::new(), |member| member.cluster.clone()),
                 rank.map_or(String::new(), |rank| rank.to_string()),
-                member.map_or(String::new(), |member| format!("{:.3}", member.score)),
+                member.map_or(String::new(), |member| format!("{:.3}", member.suspicion)),
                 if occurrence.known_bad { "yes" } else { "no" }.to_owned(),
             ]);
         }
     }
     aligned(&lines)
+}
+
+/// Formats a probability: very small ones by their first two digits.
+fn probability(value: f32) -> String {
+    if value >= 1e-3 || value == 0.0 { format!("{value:.4}") } else { format!("{value:.1e}") }
 }
 
 /// Columns as wide as their widest field.

@@ -353,10 +353,18 @@ fn find_says_where_any_entity_was() {
     // Known bad; a table has the same.
     let csv = sandbox.ok("fraud find a rings --to csv");
     let (head, rest) = csv.split_once('\n').unwrap();
-    assert_eq!(head, "window,from,until,kind,id,place,cluster,rank,score,known_bad");
+    let columns = "window,from,until,kind,id,place,probability,entity_rank,cluster,cluster_rank,suspicion,known_bad";
+    assert_eq!(head, columns);
     assert_eq!(rest.lines().count(), 5, "{csv}");
-    let first = "0,2024-05-01T00:00:00Z,2024-05-03T00:00:00Z,user,a,in no cluster,,,,true\n";
+    // In no cluster, and yet with a probability and a rank.
+    let first = "0,2024-05-01T00:00:00Z,2024-05-03T00:00:00Z,user,a,in no cluster,0.";
     assert!(rest.starts_with(first) && rest.lines().all(|line| line.ends_with(",true")), "{csv}");
+    for line in rest.lines() {
+        let cells: Vec<&str> = line.split(',').collect();
+        assert!((0.0..=1.0).contains(&cells[6].parse::<f32>().unwrap()), "{csv}");
+        assert!((1..=8).contains(&cells[7].parse::<u32>().unwrap()), "{csv}");
+    }
+    assert!(!sandbox.run("fraud find a rings").error.contains("--model none"));
     sandbox.ok("fraud find a rings -o a.parquet");
     sandbox.ok("fraud find a rings -o a.csv");
     assert_eq!(sandbox.read("a.csv"), csv);
@@ -365,7 +373,7 @@ fn find_says_where_any_entity_was() {
     let csv = sandbox.ok("fraud find z rings --to csv");
     let z: Vec<&str> = csv.lines().skip(1).collect();
     assert_eq!(z.len(), 3, "{csv}");
-    assert!(z[0].starts_with("2,") && z.iter().all(|l| l.ends_with("user,z,never seen,,,,true")));
+    assert!(z[0].starts_with("2,") && z.iter().all(|l| l.ends_with("user,z,never seen,,,,,,true")));
     // Parts of ids; no more than asked for.
     let said = sandbox.run("fraud find D rings --part --to tsv");
     assert!(said.out.contains("\td e\tin no cluster\t"), "{said:?}");
@@ -380,6 +388,15 @@ fn find_says_where_any_entity_was() {
     let all = crate::sandbox::Said::of(all.args(["", "rings"]).output().unwrap());
     assert!(all.error.contains("6 other entities match: --most 8 shows them"), "{all:?}");
 
+    // Without scores, a note says why there are none.
+    sandbox.ok("fraud run rows.csv -m m.toml -b bad.csv -w 2d -s 1d --model none -o plain");
+    let said = sandbox.run("fraud find a plain --to csv");
+    assert!(said.error.contains("the run has no probabilities and ranks of entities"), "{said:?}");
+    assert!(said.error.contains("--model none"), "{said:?}");
+    assert!(
+        said.out.lines().skip(1).all(|line| line.ends_with(",in no cluster,,,,,,true")),
+        "{said:?}"
+    );
     sandbox.fails("fraud find A rings", 2, &["with the id `A`", "--part"]);
     sandbox.fails("fraud find a rings --kind shop", 2, &["entity of kind shop"]);
     let kinds = ["no window of rings has an entity of kind users", "are user, shop"];

@@ -4,6 +4,7 @@ use crate::output::cells;
 use crate::runs::{Days, run_into};
 use ripplet_fraud::find::{FindError, FoundEntities, Query, find};
 use ripplet_fraud::folder::RunFolder;
+use ripplet_fraud::run::{ModelChoice, RunOptions};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
@@ -64,22 +65,35 @@ fn everybody_is_found_as_the_transactions_and_the_tables_have_them() {
             .into_iter()
             .map(|row| (row["cluster"].clone(), row["rank"].clone()))
             .collect();
+        let scores: BTreeMap<_, _> = rows(&at.join("entities.parquet"))
+            .into_iter()
+            .filter(|row| !row["rank"].is_empty())
+            .map(|row| {
+                let score = format!("{} {}", row["score"], row["rank"]);
+                ((row["kind"].clone(), row["id"].clone()), score)
+            })
+            .collect();
+        assert!(active.iter().all(|key| scores.contains_key(key)), "all of these have a score");
         let mut here: BTreeMap<_, _> = active
             .iter()
-            .map(|key| (key.clone(), (String::from("in no cluster"), None, false)))
+            .map(|key| {
+                let score = scores.get(key).cloned();
+                (key.clone(), (String::from("in no cluster"), None, false, score))
+            })
             .collect();
         for row in rows(&at.join("members.parquet")) {
             let key = (row["kind"].clone(), row["id"].clone());
             let rank = &ranks[&row["cluster"]];
             let member = format!("{} {rank} {}", row["cluster"], row["score"]);
-            *here.get_mut(&key).unwrap() = ("in a cluster".into(), Some(member), false);
+            let here = here.get_mut(&key).unwrap();
+            (here.0, here.1) = ("in a cluster".into(), Some(member));
         }
         // ring7 is known from the fourth window on; the second is in no transaction.
         let known = ["ring0", "nobody", "ring7"];
         for id in &known[..if first + 3 > 4 { 3 } else { 2 }] {
             let key = ("user".to_owned(), (*id).to_owned());
             let place = if *id == "nobody" { "never seen" } else { "no transactions" };
-            here.entry(key).or_insert((place.into(), None, true)).2 = true;
+            here.entry(key).or_insert((place.into(), None, true, None)).2 = true;
         }
         expected.extend(here.into_iter().map(|(key, what)| ((record.index, key), what)));
     }
@@ -87,13 +101,17 @@ fn everybody_is_found_as_the_transactions_and_the_tables_have_them() {
     for entity in &everybody.entities {
         for occurrence in &entity.occurrences {
             let member = occurrence.membership.as_ref();
-            let member = member.map(|m| format!("{} {} {}", m.cluster, m.rank.unwrap(), m.score));
-            let what = (occurrence.place().to_owned(), member, occurrence.known_bad);
+            let member =
+                member.map(|m| format!("{} {} {}", m.cluster, m.rank.unwrap(), m.suspicion));
+            let score = occurrence.score.map(|of| format!("{} {}", of.probability, of.rank));
+            let what = (occurrence.place().to_owned(), member, occurrence.known_bad, score);
             let key = (occurrence.window, (entity.kind.clone(), entity.id.clone()));
             assert!(found.insert(key, what).is_none(), "twice");
         }
     }
     assert!(expected.values().any(|what| what.0 == "in a cluster"));
+    assert!(expected.values().any(|what| what.0 == "in no cluster" && what.3.is_some()));
+    assert_eq!((everybody.windows, everybody.without_scores), (5, 0));
     assert_eq!(found, expected);
 
     // One of them alone is found as among all; by its kind, too.
@@ -120,6 +138,17 @@ fn everybody_is_found_as_the_transactions_and_the_tables_have_them() {
         assert_eq!((&few.id, &few.occurrences), (&all.id, &all.occurrences));
     }
     assert!(matches!(find(&folder, &query("x"), &|| true), Err(FindError::Cancelled)));
+}
+
+#[test]
+fn without_a_model_there_are_places_and_no_scores() {
+    let days = Days::new(4);
+    let out = days.path("run");
+    run_into(&RunOptions { model: ModelChoice::None, ..days.options() }, &out, false).unwrap();
+    let found = search(&RunFolder::open(&out).unwrap(), &Query { part: true, ..query("") });
+    assert_eq!((found.windows, found.without_scores), (2, 2));
+    let all = || found.entities.iter().flat_map(|entity| &entity.occurrences);
+    assert!(all().any(|of| of.active) && all().all(|of| of.score.is_none()));
 }
 
 #[test]
