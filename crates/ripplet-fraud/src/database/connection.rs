@@ -1,7 +1,7 @@
 //! Connection to a database of results.
 
 use super::rows::{self, END, HEAD};
-use super::tables::{self, FileTable, RUNS, SqlColumn, WINDOWS, quoted};
+use super::tables::{self, FEATURE_PREFIX, FEATURES, FileTable, RUNS, SqlColumn, WINDOWS, quoted};
 use super::{DatabaseError, DatabaseOptions, Replaced, RunIdentity, VERSION};
 use crate::Timestamp;
 use crate::folder::WindowRecord;
@@ -110,7 +110,8 @@ impl Database {
             transaction.execute(&remove, &[&run.id, &index]).map_err(failed)?;
         }
         insert_window(&mut transaction, &schema, run.id, record).map_err(failed)?;
-        for table in &files {
+        let has_scores = record.scores.is_some();
+        for table in files.iter().filter(|table| has_scores || !table.needs_scores) {
             copy(&mut transaction, &schema, run.id, table, folder, &what)?;
         }
         transaction.commit().map_err(failed)
@@ -169,7 +170,11 @@ impl Database {
             versions.iter().map(|row| row.try_get(0)).collect();
         let versions: Vec<String> =
             versions.map_err(failed)?.into_iter().map(|v| v.unwrap_or_default()).collect();
-        if versions != [VERSION.to_string()] {
+        if versions == ["1"] {
+            for statement in of_version_1(&schema, &what)? {
+                transaction.batch_execute(&statement).map_err(failed)?;
+            }
+        } else if versions != [VERSION.to_string()] {
             let there = versions.join(" and ");
             let there = if there.is_empty() { "none".into() } else { there };
             return Err(DatabaseError::Version { schema: name, there });
@@ -227,7 +232,28 @@ fn definitions(schema: &str, what: &str) -> Result<Vec<String>, DatabaseError> {
         "CREATE TABLE {schema}.ripplet_schema (version integer NOT NULL); \
          INSERT INTO {schema}.ripplet_schema VALUES ({VERSION})"
     )];
-    for (table, columns) in all_tables(what)? {
+    all.extend(of_tables(schema, all_tables(what)?));
+    Ok(all)
+}
+
+/// Returns the statements that change tables of version 1 to this version. Rows of earlier windows have no features and
+/// no reasons.
+fn of_version_1(schema: &str, what: &str) -> Result<Vec<String>, DatabaseError> {
+    let mut all = vec![format!(
+        "ALTER TABLE {schema}.entities ADD COLUMN {} {}; UPDATE {schema}.ripplet_schema SET version = {VERSION}",
+        quoted(FEATURES.0),
+        FEATURES.1
+    )];
+    let mut added = all_tables(what)?;
+    added.retain(|(table, _)| *table == "reasons");
+    all.extend(of_tables(schema, added));
+    Ok(all)
+}
+
+/// Returns the statements that create some tables.
+fn of_tables(schema: &str, tables: Vec<(&'static str, Vec<SqlColumn>)>) -> Vec<String> {
+    let mut all = Vec::new();
+    for (table, columns) in tables {
         let of = |(name, of, nullable): &SqlColumn| {
             let now = if name == "began" { " DEFAULT now()" } else { "" };
             let null = if *nullable { "" } else { " NOT NULL" };
@@ -244,7 +270,7 @@ fn definitions(schema: &str, what: &str) -> Result<Vec<String>, DatabaseError> {
             all.push(format!("CREATE INDEX ON {schema}.{table} (run, \"window\")"));
         }
     }
-    Ok(all)
+    all
 }
 
 /// Returns the columns of a table, by name; none if there is no such table.
@@ -357,15 +383,18 @@ fn copy(
     let file = TableFile::open(&path, Format::Parquet)?;
     let there: Vec<&str> = file.schema().fields().iter().map(|field| &**field.name()).collect();
     let expected: Vec<&str> = table.columns.iter().map(|(name, ..)| *name).collect();
-    // Features of the user's own table of entities are its last columns, and in files alone.
-    let further = there.strip_prefix(&*expected);
-    let fits = further.is_some_and(|further| further.iter().all(|name| name.starts_with("table_")));
-    if !fits {
+    // Features of the user's own table of entities are its last columns.
+    let features = there.strip_prefix(&*expected).unwrap_or_default();
+    let is_feature = |name: &&str| table.has_features && name.starts_with(FEATURE_PREFIX);
+    if !there.starts_with(&expected) || !features.iter().all(is_feature) {
         let why = format!("its columns are {}, not {}", there.join(", "), expected.join(", "));
         return Err(DatabaseError::File { path, why });
     }
     let what = format!("the {} of {what}", table.name);
-    let names: Vec<String> = ["run"].iter().chain(&expected).map(|name| quoted(name)).collect();
+    let object = table.has_features.then_some(FEATURES.0);
+    let names = ["run"].iter().chain(&expected).chain(&object).map(|name| quoted(name));
+    let names: Vec<String> = names.collect();
+    let features = table.has_features.then_some(features);
     let statement =
         format!("COPY {schema}.{} ({}) FROM STDIN (FORMAT binary)", table.name, names.join(", "));
     let failed = |error: postgres::Error| of_server(&what, &error);
@@ -375,9 +404,9 @@ fn copy(
         Err(error) => DatabaseError::Lost { what: what.clone(), why: error.to_string() },
     };
     let mut out = HEAD.to_vec();
-    let all: Vec<usize> = (0..expected.len()).collect();
+    let all: Vec<usize> = (0..there.len()).collect();
     for rows in file.batches(&all)? {
-        rows::append(&rows?.batch, run, &path, &mut out, SENT, |out| {
+        rows::append(&rows?.batch, run, &path, features, &mut out, SENT, |out| {
             let written = writer.write_all(out).map_err(sent);
             out.clear();
             written

@@ -38,8 +38,9 @@ use std::fmt;
 use std::path::PathBuf;
 use thiserror::Error;
 
-/// Version of the tables. A database with tables of another version is refused.
-pub const VERSION: i32 = 1;
+/// Version of the tables. Tables of version 1, which lack `reasons` and the column `features` of `entities`, are
+/// changed to this version; those of any other version are refused.
+pub const VERSION: i32 = 2;
 
 /// Name of the schema by default.
 pub const SCHEMA: &str = "ripplet";

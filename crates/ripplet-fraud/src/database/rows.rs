@@ -1,7 +1,8 @@
 //! Rows of a batch in the binary format of COPY.
 //!
 //! A row is its number of fields (16 bits), and each field its length in bytes (32 bits, −1 for null) and its
-//! value, big-endian. Numbers without a sign become those with one, of 64 bits; times are microseconds since 2000.
+//! value, big-endian. Numbers without a sign become those with one, of 64 bits; times are microseconds since 2000. A
+//! jsonb is its version, 1, and its text.
 
 use super::DatabaseError;
 use crate::source::postgres::EPOCH;
@@ -9,7 +10,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{
     Float32Type, Float64Type, TimestampMicrosecondType, UInt32Type, UInt64Type,
 };
-use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_array::{Array, ArrayRef, Float32Array, RecordBatch};
 use arrow_schema::{DataType, TimeUnit};
 use std::path::Path;
 
@@ -20,7 +21,8 @@ pub(super) const END: [u8; 2] = (-1i16).to_be_bytes();
 const NULL: [u8; 4] = (-1i32).to_be_bytes();
 
 /// Appends the rows of a batch, each after the run's id, and hands over the bytes whenever `limit` of them are
-/// there.
+/// there. With `features`, the last columns of the batch have these names and become one field, the last: an object, or
+/// null if there are none.
 ///
 /// # Errors
 /// If a value does not fit the table, or `send` fails.
@@ -28,21 +30,37 @@ pub(super) fn append<E: From<DatabaseError>>(
     batch: &RecordBatch,
     run: &str,
     path: &Path,
+    features: Option<&[&str]>,
     out: &mut Vec<u8>,
     limit: usize,
     mut send: impl FnMut(&mut Vec<u8>) -> Result<(), E>,
 ) -> Result<(), E> {
     let refused = |why: String| DatabaseError::File { path: path.into(), why };
-    let fields = i16::try_from(batch.num_columns() + 1);
+    let names = features.unwrap_or_default();
+    let own = batch.num_columns().saturating_sub(names.len());
+    let fields = i16::try_from(1 + own + usize::from(features.is_some()));
     let fields = fields.map_err(|_| refused("it has too many columns".into()))?;
-    let columns: Option<Vec<Values<'_>>> = batch.columns().iter().map(Values::of).collect();
-    let columns = columns
-        .ok_or_else(|| refused("a column has a type that is not written to a database".into()))?;
+    let no_type = || refused("a column has a type that is not written to a database".into());
+    let (columns, further) = batch.columns().split_at(own);
+    let columns: Option<Vec<Values<'_>>> = columns.iter().map(Values::of).collect();
+    let columns = columns.ok_or_else(no_type)?;
+    let of_feature = |(name, array): (&&str, &'_ ArrayRef)| {
+        let numbers = array.as_primitive_opt::<Float32Type>()?.clone();
+        Some((serde_json::Value::from(*name).to_string(), numbers))
+    };
+    let further: Option<Vec<(String, Float32Array)>> =
+        names.iter().zip(further).map(of_feature).collect();
+    let further = further.ok_or_else(no_type)?;
     for row in 0..batch.num_rows() {
         out.extend(fields.to_be_bytes());
         text(out, run).map_err(refused)?;
         for column in &columns {
             column.append(row, out).map_err(refused)?;
+        }
+        match features {
+            Some([]) => out.extend(NULL),
+            Some(_) => object(out, &further, row).map_err(refused)?,
+            None => {}
         }
         if out.len() >= limit {
             send(out)?;
@@ -57,7 +75,7 @@ enum Values<'a> {
     Numbers(&'a arrow_array::UInt32Array),
     Counts(&'a arrow_array::UInt64Array),
     Reals(&'a arrow_array::Float64Array),
-    Narrow(&'a arrow_array::Float32Array),
+    Narrow(&'a Float32Array),
     Flags(&'a arrow_array::BooleanArray),
     Times(&'a arrow_array::TimestampMicrosecondArray),
 }
@@ -117,6 +135,28 @@ fn field<const N: usize>(out: &mut Vec<u8>, value: [u8; N]) {
     out.extend(value);
 }
 
+/// Appends the features of a row as a jsonb; missing ones are null.
+fn object(
+    out: &mut Vec<u8>,
+    features: &[(String, Float32Array)],
+    row: usize,
+) -> Result<(), String> {
+    let mut json = String::from("\u{1}{");
+    for (at, (name, numbers)) in features.iter().enumerate() {
+        let comma = if at > 0 { "," } else { "" };
+        json += comma;
+        json += name;
+        json.push(':');
+        // The shortest digits that are read as the same number.
+        match !numbers.is_null(row) && numbers.value(row).is_finite() {
+            true => json += &format!("{:e}", numbers.value(row)),
+            false => json += "null",
+        }
+    }
+    json.push('}');
+    text(out, &json)
+}
+
 fn text(out: &mut Vec<u8>, value: &str) -> Result<(), String> {
     let length = i32::try_from(value.len());
     let length = length.map_err(|_| format!("a text of {} bytes is too long", value.len()))?;
@@ -139,11 +179,19 @@ mod tests {
     use std::sync::Arc;
 
     fn bytes(columns: Vec<ArrayRef>, limit: usize) -> Result<Vec<Vec<u8>>, DatabaseError> {
+        with_features(columns, None, limit)
+    }
+
+    fn with_features(
+        columns: Vec<ArrayRef>,
+        features: Option<&[&str]>,
+        limit: usize,
+    ) -> Result<Vec<Vec<u8>>, DatabaseError> {
         let field = |array: &ArrayRef| Field::new("x", array.data_type().clone(), true);
         let schema = Schema::new(columns.iter().map(field).collect::<Vec<_>>());
         let batch = RecordBatch::try_new(Arc::new(schema), columns).unwrap();
         let (mut out, mut sent) = (Vec::new(), Vec::new());
-        append(&batch, "r", Path::new("f.parquet"), &mut out, limit, |out| {
+        append(&batch, "r", Path::new("f.parquet"), features, &mut out, limit, |out| {
             sent.push(std::mem::take(out));
             Ok::<(), DatabaseError>(())
         })?;
@@ -162,6 +210,24 @@ mod tests {
             &[0, 0, 0, 0, 0, 0, 0, 1],
         ];
         assert_eq!(bytes(vec![ids, times], 1 << 16).unwrap(), [expected.concat()]);
+    }
+
+    #[test]
+    fn features_are_one_object() {
+        let ages: ArrayRef = Arc::new(Float32Array::from(vec![Some(1.5), None]));
+        let flats: ArrayRef = Arc::new(Float32Array::from(vec![Some(3e38), Some(-7.0)]));
+        let names = ["table_age", "table_a \"b\""];
+        let sent = with_features(vec![ages, flats], Some(&names), 1 << 16).unwrap().concat();
+        let sent = String::from_utf8_lossy(&sent);
+        for expected in [
+            "\u{1}{\"table_age\":1.5e0,\"table_a \\\"b\\\"\":3e38}",
+            "\u{1}{\"table_age\":null,\"table_a \\\"b\\\"\":-7e0}",
+        ] {
+            assert!(sent.contains(expected), "{sent:?}");
+        }
+        let ids: ArrayRef = Arc::new(StringArray::from(vec!["a"]));
+        let none = with_features(vec![ids], Some(&[]), 1 << 16).unwrap().concat();
+        assert!(none.starts_with(&[0, 3]) && none.ends_with(&NULL), "{none:?}");
     }
 
     #[test]

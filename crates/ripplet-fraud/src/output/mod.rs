@@ -49,6 +49,11 @@ pub(crate) fn known_bad_columns() -> Vec<ColumnSpec> {
     tables::KNOWN_BAD.into()
 }
 
+/// Returns the columns of the table of reasons.
+pub(crate) fn reason_columns() -> Vec<ColumnSpec> {
+    tables::REASONS.into()
+}
+
 /// Returns the columns of the table of entities.
 pub(crate) fn entity_columns() -> Vec<ColumnSpec> {
     entities::columns()
@@ -56,7 +61,7 @@ pub(crate) fn entity_columns() -> Vec<ColumnSpec> {
 
 pub(crate) use edges::neighbors_among;
 
-use crate::evidence::{Evidence, Values};
+use crate::evidence::Evidence;
 use crate::ledger::Ledger;
 use crate::model::Scores;
 use crate::seeds::{ActiveEntries, ListEntry};
@@ -109,14 +114,8 @@ impl EntityScores<'_> {
         Some((self.scores.probability[vertex as usize], rank))
     }
 
-    /// Returns the values of an entity's evidence, which do not use its own label; `None` if it has no edges in
-    /// the window.
-    pub fn values(self, vertex: VertexId) -> Option<Values> {
-        self.of(vertex)?;
-        Some(self.evidence.values(vertex, self.evidence.view_of(vertex)))
-    }
-
-    /// Returns the same with the features of the user's own table, in the order of [`Evidence::columns`].
+    /// Returns the values of an entity's evidence, which do not use its own label, in the order of
+    /// [`Evidence::columns`]: those of the user's own table last. `None` if it has no edges in the window.
     pub fn row(self, vertex: VertexId) -> Option<Vec<f32>> {
         self.of(vertex)?;
         Some(self.evidence.row(vertex, self.evidence.view_of(vertex)))

@@ -1,7 +1,8 @@
 //! Reasons of scores: the largest parts of a score in words, the path to the nearest known bad, and transactions.
 //!
 //! A part is the points of one kind of evidence in the window's scorecard, less the mean points of a sample of the
-//! window's entities. So a reason says what an entity has that others lack, and reasons of two entities compare.
+//! window's entities. So a reason says what an entity has that others lack, and reasons of two entities compare. Features
+//! of the user's own table of entities are parts like all others.
 //!
 //! The path is a shortest one to a known bad entity, along kept ties if there is one of at most [`MOST_HOPS`] hops,
 //! otherwise along any edges. The search visits at most [`MOST_ARCS`] arcs, and goes on from no entity with more than
@@ -13,7 +14,8 @@ use super::edges::neighbors_among;
 use super::why::days;
 use super::{EntityScores, WindowFindings};
 use crate::chance::grouped;
-use crate::evidence::{ALL, KINDS, Values};
+use crate::entity_table::MISSING;
+use crate::evidence::Definition;
 use crate::ledger::{Flow, Payment};
 use crate::ties::{Ties, arcs};
 use crate::{Amount, Member};
@@ -138,9 +140,9 @@ impl Explained {
 pub struct Explainer<'a> {
     found: WindowFindings<'a>,
     scores: EntityScores<'a>,
-    /// Mean points, and median value, of each kind of evidence.
-    mean: [f64; KINDS],
-    typical: [f32; KINDS],
+    /// Mean points, and median value, of each column of evidence; [`MISSING`] if no entity has a value.
+    mean: Vec<f64>,
+    typical: Vec<f32>,
     /// Share of known bad among all entities.
     base: f64,
 }
@@ -153,17 +155,19 @@ impl<'a> Explainer<'a> {
         let scored = rank.iter().filter(|&&rank| rank > 0).count();
         let all = (0..rank.len() as VertexId).filter(|&v| rank[v as usize] > 0);
         let sample: Vec<VertexId> = all.step_by(scored.div_ceil(SAMPLE).max(1)).collect();
-        let values: Vec<Values> = sample.par_iter().filter_map(|&v| scores.values(v)).collect();
+        let values: Vec<Vec<f32>> = sample.par_iter().filter_map(|&v| scores.row(v)).collect();
         let card = &scores.scores.scorecard;
-        let mut mean = [0.0; KINDS];
+        let columns = scores.evidence.columns().len();
+        let mut mean = vec![0.0; columns];
         for values in &values {
             let parts = card.parts(values.iter().copied());
             mean.iter_mut().zip(parts).for_each(|(mean, part)| *mean += part);
         }
         mean.iter_mut().for_each(|mean| *mean /= values.len().max(1) as f64);
-        let mut typical = [0.0; KINDS];
+        let mut typical = vec![MISSING; columns];
         for (kind, typical) in typical.iter_mut().enumerate() {
-            let mut column: Vec<f32> = values.iter().map(|values| values[kind]).collect();
+            let column = values.iter().map(|values| values[kind]);
+            let mut column: Vec<f32> = column.filter(|&value| value != MISSING).collect();
             let middle = column.len() / 2;
             if middle < column.len() {
                 *typical = *column.select_nth_unstable_by(middle, f32::total_cmp).1;
@@ -190,7 +194,7 @@ impl<'a> Explainer<'a> {
 
     /// Explains the score of an entity that is not known to be bad.
     pub fn entity(&self, vertex: VertexId) -> Explanation {
-        let reasons = self.scores.values(vertex).map_or_else(Vec::new, |values| {
+        let reasons = self.scores.row(vertex).map_or_else(Vec::new, |values| {
             let parts = self.above_mean(&values);
             largest(&parts)
                 .into_iter()
@@ -209,14 +213,15 @@ impl<'a> Explainer<'a> {
             .collect();
         ranked.sort_unstable();
         ranked.truncate(BEST_MEMBERS);
-        let best: Vec<(VertexId, Values, [f64; KINDS])> = ranked
+        let best: Vec<(VertexId, Vec<f32>, Vec<f64>)> = ranked
             .iter()
             .filter_map(|&(_, v)| {
-                let values = self.scores.values(v)?;
-                Some((v, values, self.above_mean(&values)))
+                let values = self.scores.row(v)?;
+                let parts = self.above_mean(&values);
+                Some((v, values, parts))
             })
             .collect();
-        let mut mean = [0.0; KINDS];
+        let mut mean = vec![0.0; self.columns().len()];
         for (_, _, parts) in &best {
             mean.iter_mut().zip(parts).for_each(|(mean, part)| *mean += part / best.len() as f64);
         }
@@ -232,16 +237,18 @@ impl<'a> Explainer<'a> {
         self.explained(reasons, &unknown)
     }
 
-    fn above_mean(&self, values: &Values) -> [f64; KINDS] {
-        let mut parts = [0.0; KINDS];
+    /// Returns the definitions of the columns of evidence: the fixed kinds, then those of the user's own table.
+    fn columns(&self) -> &[Definition] {
+        self.scores.evidence.columns()
+    }
+
+    fn above_mean(&self, values: &[f32]) -> Vec<f64> {
         let points = self.scores.scores.scorecard.parts(values.iter().copied());
-        let both = points.zip(self.mean);
-        parts.iter_mut().zip(both).for_each(|(part, (points, mean))| *part = points - mean);
-        parts
+        points.zip(&self.mean).map(|(points, mean)| points - mean).collect()
     }
 
     fn reason(&self, kind: usize, points: f64, text: String) -> Reason {
-        Reason { evidence: ALL[kind].key, points, text }
+        Reason { evidence: self.columns()[kind].key, points, text }
     }
 
     /// Adds the path from some entities, and the transactions along it.
@@ -303,9 +310,9 @@ impl<'a> Explainer<'a> {
     }
 
     /// Puts the value of a kind of evidence into words, beside what is typical.
-    fn phrase(&self, kind: usize, vertex: VertexId, values: &Values) -> String {
+    fn phrase(&self, kind: usize, vertex: VertexId, values: &[f32]) -> String {
         let (value, typical) = (f64::from(values[kind]), f64::from(self.typical[kind]));
-        let of = &ALL[kind];
+        let of = &self.columns()[kind];
         let beside = |form: &dyn Fn(f64) -> String, words: &str| {
             format!("{} {words} (typical: {})", form(value), form(typical))
         };
@@ -387,8 +394,14 @@ impl<'a> Explainer<'a> {
             "amount_shift_out" => beside(&number, "deviations by which its payments rose to stay"),
             "amount_shift_in" => beside(&number, "deviations by which its receipts rose to stay"),
             _ => {
+                // Features of the user's own table: a value may be missing.
+                let shown = |of: f32| match of == MISSING {
+                    true => "none".to_owned(),
+                    false => number(f64::from(of)),
+                };
                 let meaning = of.meaning.trim_end_matches('.');
-                format!("{}: {} (typical: {})", meaning, number(value), number(typical))
+                let (value, typical) = (shown(values[kind]), shown(self.typical[kind]));
+                format!("{meaning}: {value} (typical: {typical})")
             }
         }
     }
@@ -442,8 +455,9 @@ impl<'a> Explainer<'a> {
 }
 
 /// Returns the kinds with the largest parts, if they are above the mean.
-fn largest(parts: &[f64; KINDS]) -> Vec<usize> {
-    let mut kinds: Vec<usize> = (0..KINDS).filter(|&kind| parts[kind] >= LEAST_POINTS).collect();
+fn largest(parts: &[f64]) -> Vec<usize> {
+    let mut kinds: Vec<usize> =
+        (0..parts.len()).filter(|&kind| parts[kind] >= LEAST_POINTS).collect();
     kinds.sort_by(|&a, &b| parts[b].total_cmp(&parts[a]).then(a.cmp(&b)));
     kinds.truncate(REASONS);
     kinds

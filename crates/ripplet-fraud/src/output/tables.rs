@@ -395,7 +395,7 @@ pub(super) const MEMBERS: [(&str, Kind, bool); 13] = [
     ("entity_rank", Kind::Number, true),
 ];
 
-const REASONS: [(&str, Kind, bool); 13] = [
+pub(super) const REASONS: [(&str, Kind, bool); 13] = [
     ("window", Kind::Number, false),
     ("rank", Kind::Number, true),
     ("kind", Kind::Name, false),

@@ -12,7 +12,7 @@ use postgres::{Client, Config, NoTls};
 use ripplet_fraud::Mapping;
 use ripplet_fraud::database::{Database, DatabaseError, DatabaseOptions};
 use ripplet_fraud::folder::RunFolder;
-use ripplet_fraud::run::{self, PipelineError, RunOptions};
+use ripplet_fraud::run::{self, ModelChoice, PipelineError, RunOptions};
 use ripplet_fraud::window::Shape;
 use ripplet_io::Format;
 use ripplet_io::tables::TableFile;
@@ -69,15 +69,20 @@ impl Schema {
         let (manifest, finished) = (opened.manifest().unwrap(), opened.finished().unwrap());
         let run = &manifest.run_id;
         assert_eq!(run.len(), 16);
-        for table in ["clusters", "members", "known_bad", "entities"] {
+        for table in ["clusters", "members", "known_bad", "entities", "reasons"] {
             let (mut expected, mut columns) = (Vec::new(), Vec::new());
             for record in &finished {
                 let path = opened.window(record).join(format!("{table}.parquet"));
+                if table == "reasons" && record.scores.is_none() {
+                    assert!(!path.exists());
+                    continue;
+                }
                 let file = TableFile::open(&path, Format::Parquet).unwrap();
                 let fields = file.schema().fields();
                 columns =
                     fields.iter().map(|f| (f.name().clone(), f.data_type().clone())).collect();
-                let all: Vec<usize> = (0..fields.len()).collect();
+                columns.retain(|(name, _)| !name.starts_with("table_"));
+                let all: Vec<usize> = (0..columns.len()).collect();
                 for rows in file.batches(&all).unwrap() {
                     let batch = rows.unwrap().batch;
                     let row = |row: usize| {
@@ -94,8 +99,9 @@ impl Schema {
                 }
                 _ => format!("\"{name}\"::text"),
             };
-            let names: Vec<String> = columns.iter().map(of).collect();
-            let query = format!("SELECT run, {} FROM @@.{table}", names.join(", "));
+            let names = std::iter::once("run".to_owned()).chain(columns.iter().map(of));
+            let names: Vec<String> = names.collect();
+            let query = format!("SELECT {} FROM @@.{table}", names.join(", "));
             let mut found = self.rows(&query);
             for row in &mut found {
                 // Numbers with the same bits are the same text.
@@ -235,6 +241,93 @@ fn tables_have_what_the_files_have() {
 }
 
 #[test]
+fn features_of_the_users_table_are_one_column() {
+    let Some(mut schema) = Schema::new("features") else { return };
+    let days = busy(26);
+    let table = days.path("accounts.csv");
+    std::fs::write(&table, "id,age,\"a \"\"b\"\"\"\nida,1.25,DE\nkai,3e38,MT\nsue,,DE\n").unwrap();
+    let options = RunOptions { entity_table: Some(table.into()), ..schema.run(&days) };
+    let out = days.path("run");
+    run_into(&options, &out, false).unwrap();
+    schema.check(&out);
+    // Each value of each column, as the last window's file has it.
+    let opened = RunFolder::open(&out).unwrap();
+    let finished = opened.finished().unwrap();
+    let last = finished.last().unwrap();
+    let (header, rows) = crate::output::cells(&opened.window(last).join("entities.parquet"));
+    let features: Vec<usize> =
+        (0..header.len()).filter(|&at| header[at].starts_with("table_")).collect();
+    assert_eq!(features.len(), 5, "{header:?}");
+    let mut set = 0;
+    for row in &rows {
+        for &at in &features {
+            let query = format!(
+                "SELECT (features ->> '{}')::real::text, (features ? '{}')::text FROM @@.entities \
+                 WHERE \"window\" = {} AND id = '{}'",
+                header[at], header[at], last.index, row[3]
+            );
+            let found = schema.rows(&query);
+            let [value, is_there] = &found[0][..] else { panic!("{found:?}") };
+            assert_eq!(is_there.as_deref(), Some("true"), "{} {}", row[3], header[at]);
+            let value = value.as_ref().map(|value| value.parse::<f32>().unwrap());
+            assert_eq!(value, row[at].parse().ok(), "{} {}", row[3], header[at]);
+            set += u32::from(value.is_some());
+        }
+    }
+    assert!(set > 10);
+    let reasons = "SELECT count(*)::text FROM @@.reasons WHERE reason_1 IS NOT NULL";
+    assert_ne!(schema.rows(reasons), [[Some("0".into())]]);
+    // A run without such a table, beside it.
+    run_into(&schema.run(&days), &days.path("without"), false).unwrap();
+    let without = "SELECT count(features)::text FROM @@.entities e JOIN (SELECT run FROM @@.runs \
+                   ORDER BY began DESC LIMIT 1) r USING (run)";
+    assert_eq!(schema.rows(without), [[Some("0".into())]]);
+}
+
+#[test]
+fn a_run_without_scores_has_no_reasons() {
+    let Some(mut schema) = Schema::new("none") else { return };
+    let days = busy(20);
+    let options = RunOptions { model: ModelChoice::None, ..schema.run(&days) };
+    run_into(&options, &days.path("run"), false).unwrap();
+    schema.check(&days.path("run"));
+    let scores = "SELECT count(*)::text, count(score)::text FROM @@.entities";
+    let found = schema.rows(scores);
+    assert!(found[0][0] != Some("0".into()) && found[0][1] == Some("0".into()), "{found:?}");
+}
+
+#[test]
+fn tables_of_version_1_are_changed_and_keep_their_rows() {
+    let Some(mut schema) = Schema::new("older") else { return };
+    let days = busy(20);
+    let out = days.path("run");
+    run_into(&schema.run(&days), &out, false).unwrap();
+    let before = schema.rows("SELECT count(*)::text FROM @@.entities");
+    assert_ne!(before, [[Some("0".into())]]);
+    let older = "ALTER TABLE @@.entities DROP COLUMN features; DROP TABLE @@.reasons; \
+                 UPDATE @@.ripplet_schema SET version = 1";
+    schema.execute(older);
+    Database::open(&schema.options()).unwrap();
+    let version = schema.rows("SELECT version::text FROM @@.ripplet_schema");
+    assert_eq!(version, [[Some("2".into())]]);
+    assert_eq!(schema.rows("SELECT count(*)::text FROM @@.entities"), before);
+    assert_eq!(schema.rows("SELECT count(*)::text FROM @@.reasons"), [[Some("0".into())]]);
+    // Windows that come later have reasons.
+    payments(&days, 21..=26);
+    run_into(&schema.run(&days), &out, true).unwrap();
+    assert_ne!(schema.rows("SELECT count(*)::text FROM @@.reasons"), [[Some("0".into())]]);
+    // Tables that only say that they are of version 1 are not half changed.
+    schema.execute("UPDATE @@.ripplet_schema SET version = 1");
+    let error = match Database::open(&schema.options()) {
+        Ok(_) => panic!("it was taken"),
+        Err(error) => error.to_string(),
+    };
+    assert!(error.contains("already exists"), "{error}");
+    let version = schema.rows("SELECT version::text FROM @@.ripplet_schema");
+    assert_eq!(version, [[Some("1".into())]]);
+}
+
+#[test]
 fn a_window_that_fails_in_the_middle_leaves_nothing() {
     let Some(mut schema) = Schema::new("middle") else { return };
     let days = busy(30);
@@ -320,11 +413,11 @@ fn tables_of_another_version_and_of_others_are_refused() {
     Database::open(&schema.options()).unwrap();
     schema.execute("UPDATE @@.ripplet_schema SET version = 99");
     let text = open(&schema);
-    assert!(text.contains("has tables of version 99") && text.contains("version 1:"), "{text}");
+    assert!(text.contains("has tables of version 99") && text.contains("version 2:"), "{text}");
     schema.execute("DELETE FROM @@.ripplet_schema");
     assert!(open(&schema).contains("version none"));
     schema.execute(
-        "INSERT INTO @@.ripplet_schema VALUES (1); ALTER TABLE @@.clusters DROP COLUMN why",
+        "INSERT INTO @@.ripplet_schema VALUES (2); ALTER TABLE @@.clusters DROP COLUMN why",
     );
     let text = open(&schema);
     assert!(text.contains("the table `clusters`") && text.contains("no column `why`"), "{text}");
