@@ -6,7 +6,13 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Rank up to which precision is reported.
-const TOP: f64 = 100.0;
+const TOP: usize = 100;
+
+/// Folds from which on their differences say how certain a difference is.
+const FEWEST_FOLDS: usize = 3;
+
+/// Share of the score's average precision by which an evidence is better at least to be clearly better.
+const CLEAR_SHARE: f64 = 0.1;
 
 /// Check of a window's ranking: each fold of the known bad is ranked among the entities that are not known, by
 /// a scorecard and by evidence that do not use the fold.
@@ -35,6 +41,14 @@ pub struct Check {
     pub known_bad: u32,
     /// Average precision of each kind of evidence alone.
     pub evidence: BTreeMap<String, f64>,
+    /// Share of known bad among the first 100 by each kind of evidence alone.
+    #[serde(default)]
+    pub evidence_precision_at_100: BTreeMap<String, f64>,
+    /// Standard error of the difference between the average precision of each kind of evidence and that of the score:
+    /// √(F / (F − 1) · Σ w² (d − mean d)²) over F folds, where d is the difference in a fold and w its share of the known
+    /// bad. Without entries if there are fewer than three folds.
+    #[serde(default)]
+    pub evidence_error: BTreeMap<String, f64>,
     /// Results of each fold.
     pub folds: Vec<CheckedFold>,
 }
@@ -50,9 +64,10 @@ pub struct CheckedFold {
     pub precision_at_100: f64,
     /// Share of known bad among those ranked.
     pub base_rate: f64,
-    /// Average precision of each kind of evidence alone, in the order of columns.
+    /// Average precision, and share of known bad among the first 100, of each kind of evidence alone, in the order of
+    /// columns.
     #[serde(skip)]
-    pub(super) evidence: Vec<f64>,
+    pub(super) evidence: Vec<(f64, f64)>,
 }
 
 impl Check {
@@ -62,10 +77,24 @@ impl Check {
             let sum: f64 = folds.iter().map(|fold| f64::from(fold.known_bad) * of(fold)).sum();
             sum / f64::from(known_bad.max(1))
         };
-        let alone = columns.iter().enumerate().map(|(at, column)| {
-            let of = |fold: &CheckedFold| fold.evidence.get(at).copied().unwrap_or(0.0);
-            (column.key.to_owned(), mean(&of))
-        });
+        let (mut alone, mut first) = (BTreeMap::new(), BTreeMap::new());
+        let mut error = BTreeMap::new();
+        for (at, column) in columns.iter().enumerate() {
+            let of = |fold: &CheckedFold| fold.evidence.get(at).copied().unwrap_or_default();
+            alone.insert(column.key.to_owned(), mean(&|fold| of(fold).0));
+            first.insert(column.key.to_owned(), mean(&|fold| of(fold).1));
+            if folds.len() >= FEWEST_FOLDS {
+                let difference = |fold: &CheckedFold| of(fold).0 - fold.average_precision;
+                let all = mean(&difference);
+                let squares = folds.iter().map(|fold| {
+                    let weight = f64::from(fold.known_bad) / f64::from(known_bad.max(1));
+                    (weight * (difference(fold) - all)).powi(2)
+                });
+                let count = folds.len() as f64;
+                let variance = squares.sum::<f64>() * count / (count - 1.0);
+                error.insert(column.key.to_owned(), variance.sqrt());
+            }
+        }
         Check {
             average_precision: mean(&|fold| fold.average_precision),
             precision_at_100: mean(&|fold| fold.precision_at_100),
@@ -76,7 +105,9 @@ impl Check {
                 (of_one / f64::from(known_bad.max(1))).sqrt()
             },
             known_bad,
-            evidence: alone.collect(),
+            evidence: alone,
+            evidence_precision_at_100: first,
+            evidence_error: error,
             folds,
         }
     }
@@ -96,6 +127,16 @@ impl Check {
         let best = self.evidence.iter().max_by(|a, b| a.1.total_cmp(b.1).then(b.0.cmp(a.0)))?;
         let (name, &value) = best;
         (value > self.average_precision && self.is_above_chance(value)).then_some((name, value))
+    }
+
+    /// Returns [`better_evidence`](Check::better_evidence) if it is better by a tenth, and by two standard errors over
+    /// the folds.
+    pub fn clearly_better_evidence(&self) -> Option<(&str, f64)> {
+        let (name, value) = self.better_evidence()?;
+        let (difference, error) = (value - self.average_precision, self.evidence_error.get(name)?);
+        let is_clear =
+            difference > 2.0 * error && difference >= CLEAR_SHARE * self.average_precision;
+        is_clear.then_some((name, value))
     }
 }
 
@@ -157,24 +198,35 @@ pub fn average_precision(rows: &[Ranked]) -> Result<f64, OutOfMemory> {
     Ok(if found > 0.0 { sum / found } else { 0.0 })
 }
 
-/// Returns the share of bad rows among the first 100 of a ranking. Sorts the rows.
-pub(super) fn precision_at_top(rows: &mut [Ranked]) -> f64 {
-    rows.sort_unstable_by(order);
+/// Returns the share of bad rows among the first 100 of a ranking of rows in any order, each of which stands for one
+/// entity at least.
+///
+/// Only the first 100 rows are kept in order: each of the others is compared with the last of them.
+///
+/// # Errors
+/// If memory allocation fails.
+pub(super) fn precision_at_top(rows: &[Ranked]) -> Result<f64, OutOfMemory> {
+    let mut top: Vec<Ranked> = memory::with_room(TOP + 1)?;
+    for row in rows {
+        if top.len() == TOP && top.last().is_some_and(|last| order(last, row).is_lt()) {
+            continue;
+        }
+        top.insert(top.partition_point(|of| order(of, row).is_lt()), *row);
+        top.truncate(TOP);
+    }
     let (mut found, mut passed) = (0.0, 0.0);
-    for row in &*rows {
-        let weight = row.weight.min(TOP - passed);
+    for row in &top {
+        let weight = row.weight.min(TOP as f64 - passed);
         passed += weight;
         found += if row.is_bad { weight } else { 0.0 };
-        if passed >= TOP {
-            break;
-        }
     }
-    if passed > 0.0 { found / passed } else { 0.0 }
+    Ok(if passed > 0.0 { found / passed } else { 0.0 })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::evidence::ALL;
 
     fn ranked(of: &[(f64, bool, f64)]) -> Vec<Ranked> {
         let row = |(lot, &(score, is_bad, weight)): (u64, &(f64, bool, f64))| Ranked {
@@ -196,13 +248,51 @@ mod tests {
         rows.reverse();
         let expected = (1.0 + 2.0 / 3.0 + 0.5) / 3.0;
         assert!((average_precision(&rows).unwrap() - expected).abs() < 1e-12);
-        assert!((precision_at_top(&mut rows) - 0.5).abs() < 1e-12);
+        assert!((precision_at_top(&rows).unwrap() - 0.5).abs() < 1e-12);
         // A row that stands for 100 is as good as 100 rows.
-        let mut rows = ranked(&[(3.0, true, 1.0), (2.0, false, 100.0), (1.0, true, 1.0)]);
+        let rows = ranked(&[(3.0, true, 1.0), (2.0, false, 100.0), (1.0, true, 1.0)]);
         assert!((average_precision(&rows).unwrap() - (1.0 + 2.0 / 102.0) / 2.0).abs() < 1e-12);
-        assert!((precision_at_top(&mut rows) - 0.01).abs() < 1e-12);
+        assert!((precision_at_top(&rows).unwrap() - 0.01).abs() < 1e-12);
         assert_eq!(average_precision(&ranked(&[(1.0, false, 1.0)])).unwrap(), 0.0);
-        assert_eq!(precision_at_top(&mut []), 0.0);
+        assert_eq!(precision_at_top(&[]).unwrap(), 0.0);
+        // Of 1,000 rows in any order, the first hundred count: every third is bad, by rank.
+        let row = |rank: u32| (-f64::from(rank), rank.is_multiple_of(3), 1.0);
+        let rows: Vec<_> = (0..1000).map(|at| row(at * 7 % 1000)).collect();
+        assert!((precision_at_top(&ranked(&rows)).unwrap() - 0.34).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_clearly_better_evidence_is_better_in_most_folds() {
+        let columns = [ALL[0], ALL[1]];
+        let check = |score: [f64; 4], alone: [f64; 4]| {
+            let fold = |(average_precision, value): (f64, f64)| CheckedFold {
+                known_bad: 20,
+                average_precision,
+                base_rate: 0.01,
+                evidence: vec![(value, 0.25), (0.001, 0.0)],
+                ..CheckedFold::default()
+            };
+            Check::of(&columns, score.into_iter().zip(alone).map(fold).collect())
+        };
+        let name = ALL[0].key;
+        let clear = check([0.4, 0.5, 0.4, 0.5], [0.6, 0.7, 0.7, 0.6]);
+        assert!(clear.clearly_better_evidence().is_some_and(|(of, ap)| of == name && ap > 0.64));
+        assert_eq!(clear.evidence_precision_at_100[name], 0.25);
+        // Differences of .2, .2, .3 and .1, of a quarter of the known bad each.
+        let error = (4.0_f64 / 3.0 * 2.0 * (0.25_f64 * 0.1).powi(2)).sqrt();
+        assert!((clear.evidence_error[name] - error).abs() < 1e-12, "{clear:?}");
+        // By as much on average, in one fold alone.
+        let by_chance = check([0.4, 0.5, 0.4, 0.5], [0.4, 0.5, 0.9, 0.8]);
+        assert!(by_chance.better_evidence().is_some());
+        assert_eq!(by_chance.clearly_better_evidence(), None);
+        // In all folds, by less than a tenth.
+        let little = check([0.4, 0.5, 0.4, 0.5], [0.43, 0.53, 0.43, 0.53]);
+        assert!(little.better_evidence().is_some());
+        assert_eq!(little.clearly_better_evidence(), None);
+        assert_eq!(check([0.4, 0.5, 0.4, 0.5], [0.3; 4]).clearly_better_evidence(), None);
+        // A window.json of before has no errors.
+        let before = Check { evidence_error: BTreeMap::new(), ..clear };
+        assert_eq!(before.clearly_better_evidence(), None);
     }
 
     #[test]

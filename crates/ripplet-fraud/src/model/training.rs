@@ -447,14 +447,14 @@ fn check_fold(
             row.score = f64::from(value);
             *points += table.at(value);
         }
-        alone.push(average_precision(&ranked)?);
+        alone.push((average_precision(&ranked)?, precision_at_top(&ranked)?));
     }
     ranked.iter_mut().zip(&points).for_each(|(row, &points)| row.score = points);
     let total = known as f64 + others.sample.len() as f64 * others.weight;
     Ok(CheckedFold {
         known_bad: known as u32,
         average_precision: average_precision(&ranked)?,
-        precision_at_100: precision_at_top(&mut ranked),
+        precision_at_100: precision_at_top(&ranked)?,
         base_rate: known as f64 / total,
         evidence: alone,
     })

@@ -188,17 +188,21 @@ struct CheckColumns {
     /// Average precision of a random ranking.
     base_rate: f64,
     known_bad: u32,
-    /// Average precision of each evidence alone, highest first.
-    evidence: Vec<(String, f64)>,
+    /// Average precision of each evidence alone, highest first, and the share of known bad among its first 100, if it
+    /// was written.
+    evidence: Vec<(String, f64, Option<f64>)>,
     /// Whether the scores rank no better than chance, and the evidence that does.
     is_chance: bool,
     better: Option<(String, f64)>,
+    /// Whether that evidence is clearly better.
+    is_clear: bool,
 }
 
 impl CheckColumns {
     fn of(check: &Check) -> CheckColumns {
-        let mut evidence: Vec<(String, f64)> =
-            check.evidence.iter().map(|(name, &value)| (name.clone(), value)).collect();
+        let first = |name: &String| check.evidence_precision_at_100.get(name).copied();
+        let of = |(name, &value): (&String, &f64)| (name.clone(), value, first(name));
+        let mut evidence: Vec<_> = check.evidence.iter().map(of).collect();
         evidence.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         CheckColumns {
             average_precision: check.average_precision,
@@ -208,6 +212,7 @@ impl CheckColumns {
             evidence,
             is_chance: check.is_chance(),
             better: check.better_evidence().map(|(name, value)| (name.to_owned(), value)),
+            is_clear: check.clearly_better_evidence().is_some(),
         }
     }
 }

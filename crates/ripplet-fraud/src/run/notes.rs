@@ -121,6 +121,25 @@ fn score_notes(manifest: &Manifest, windows: &[WindowRecord]) -> Vec<String> {
             check.chance,
         ));
     }
+    let clear = checked.clone().filter(|(_, check)| !check.is_chance());
+    let clear =
+        clear.filter_map(|(window, check)| Some((window, check, check.clearly_better_evidence()?)));
+    let clear: Vec<_> = clear.collect();
+    if let Some((window, check, (name, value))) = clear.last() {
+        let first = check.evidence_precision_at_100.get(*name).copied().unwrap_or_default();
+        notes.push(format!(
+            "WARNING: one kind of evidence alone ranks held-out known bad clearly better than scores of entities in {} of {} \
+             windows. In the last of these, {}, `{name}` has an average precision of {value:.3}, and scores have {:.3}; {:.0} % of \
+             the first 100 by `{name}` are known bad, and {:.0} % of those by scores. Sort entities.parquet by this column, or \
+             rank clusters by ties alone with --model none, and compare them by `ripplet fraud evaluate`",
+            clear.len(),
+            checked.clone().count(),
+            window.days(),
+            check.average_precision,
+            100.0 * first,
+            100.0 * check.precision_at_100,
+        ));
+    }
     let last = checked.clone().next_back();
     if let Some((window, check)) = last.filter(|(_, check)| !check.is_chance()) {
         let alone = check.evidence.iter().max_by(|a, b| a.1.total_cmp(b.1).then(b.0.cmp(a.0)));

@@ -11,7 +11,7 @@ use ripplet_fraud::evidence::{
     ALL, Activity, Amounts, BlindEvidence, Cycles, Directions, Evidence, FOLDS, Folds, KINDS,
     Neighbors, OF_KNOWN, OwnAmounts, Partition, Sides, Sources, Timing, View, visits,
 };
-use ripplet_fraud::folder::RunFolder;
+use ripplet_fraud::folder::{RunFolder, WindowRecord};
 use ripplet_fraud::model::{self, Earlier, KnownGood, Scores};
 use ripplet_fraud::payments::Transfer;
 use ripplet_fraud::run;
@@ -603,6 +603,13 @@ fn held_out_members_of_rings_come_first_and_the_check_says_so() {
     assert_eq!(check.known_bad, 30);
     assert!(check.average_precision > 10.0 * check.base_rate && !check.is_chance(), "{check:?}");
     assert!(check.evidence.len() == KINDS && check.evidence.values().all(|ap| *ap <= 1.0));
+    let first = &check.evidence_precision_at_100;
+    // No fold has more than all of its known bad among the first 100.
+    let most = f64::from(check.folds.iter().map(|fold| fold.known_bad).max().unwrap()) / 100.0;
+    assert!(first.len() == KINDS && first.values().all(|of| *of <= most), "{first:?} {most}");
+    // Of the first 100 by ties alone, most are held out.
+    assert!(first["tie_surprise"] > 0.02, "{first:?}");
+    assert_eq!(check.evidence_error.len(), KINDS);
     assert!((check.base_rate - 6.0 / 576.0).abs() < 2e-3, "{check:?}");
     // Probabilities fall with the rank, and are those of the scorecard.
     assert!(scores.scorecard.learnt && scores.scorecard.known_bad == 30);
@@ -750,6 +757,30 @@ fn a_run_writes_scores_and_their_check() {
     let notes = run::notes(&manifest, &manifest.windows).join("\n");
     assert!(notes.contains("12 held-out known bad of"), "{notes}");
     assert!(notes.contains("the best evidence alone is"), "{notes}");
+    // One evidence that is clearly better than the scores is a warning, with what to do.
+    let mut windows = manifest.windows.clone();
+    for window in &mut windows {
+        if let Some(check) = window.scores.as_mut().and_then(|scores| scores.check.as_mut()) {
+            check.evidence.values_mut().for_each(|value| *value = 0.0);
+        }
+    }
+    let warns = |windows: &[WindowRecord]| {
+        let notes = run::notes(&manifest, windows);
+        notes.into_iter().find(|note| note.contains("clearly better than scores"))
+    };
+    assert_eq!(warns(&windows), None);
+    let check = windows[0].scores.as_mut().and_then(|scores| scores.check.as_mut()).unwrap();
+    check.average_precision = 0.5;
+    check.evidence.insert("fan_in".into(), 0.75);
+    check.evidence_error.insert("fan_in".into(), 0.05);
+    check.evidence_precision_at_100.insert("fan_in".into(), 0.07);
+    let warning = warns(&windows).unwrap();
+    for part in
+        ["WARNING", "in 1 of 7 windows", "`fan_in`", "0.750", "0.500", "7 % of the first 100"]
+    {
+        assert!(warning.contains(part), "{part}: {warning}");
+    }
+    assert!(warning.contains("--model none"), "{warning}");
 
     fs::write(days.path("known.csv"), "id\nring1\n").unwrap();
     let few = run_into(&days.options(), &days.path("few"), false).unwrap();

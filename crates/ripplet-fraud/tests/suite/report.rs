@@ -1545,6 +1545,8 @@ fn scored(part: &mut WindowReport, average_precision: f64) {
         chance_deviation: 0.002,
         known_bad: 100,
         evidence: BTreeMap::from([("pagerank".into(), 0.3), ("fan_in".into(), 0.1)]),
+        evidence_precision_at_100: BTreeMap::from([("pagerank".into(), 0.27)]),
+        evidence_error: BTreeMap::from([("pagerank".into(), 0.01)]),
         folds: Vec::new(),
     };
     part.scores = Some(ScoreRecord {
@@ -1560,7 +1562,7 @@ fn scored(part: &mut WindowReport, average_precision: f64) {
 fn entities_are_listed_with_reasons_paths_and_a_check() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("report.html");
-    let mut windows = synthetic_windows(20, 3);
+    let mut windows = synthetic_windows(20, 4);
     for found in &mut windows {
         // The others are in no cluster.
         found.findings.clusters.truncate(8);
@@ -1569,8 +1571,9 @@ fn entities_are_listed_with_reasons_paths_and_a_check() {
     }
     let mut parts = reports(&windows);
     scored(&mut parts[1], 0.02);
-    scored(&mut parts[2], 0.4);
-    let (all, last) = (parts.clone(), parts[2].clone());
+    scored(&mut parts[2], 0.2);
+    scored(&mut parts[3], 0.4);
+    let (all, last) = (parts.clone(), parts[3].clone());
     page_of(parts, &run(), PageLimits::default(), &path);
     let Some(mut page) = browser::start() else { return };
     page.look(1440, 900, "light");
@@ -1630,7 +1633,8 @@ fn entities_are_listed_with_reasons_paths_and_a_check() {
     assert!(text(&mut page, "entity-id").ends_with(&*alone.id));
     assert!(text(&mut page, "entity-line").contains("in no cluster"));
 
-    // The check of a window that is better than chance, and of one that is not.
+    // The check of a window whose scores are better than chance and each evidence, of one with a better evidence, and of
+    // one that is no better than chance.
     assert!(page.value("document.getElementById('at-chance').hidden").as_bool().unwrap());
     page.click("#open-check");
     let words = text(&mut page, "check-words");
@@ -1643,10 +1647,18 @@ fn entities_are_listed_with_reasons_paths_and_a_check() {
     );
     assert_eq!(
         rows,
-        json!(["score0.400", "pagerank0.300", "fan_in0.100", "a random ranking0.020"])
+        json!(["score0.4000.31", "pagerank0.3000.27", "fan_in0.100", "a random ranking0.020"])
     );
     page.press("Escape");
     page.value("document.getElementById('check').close()");
+    page.press("[");
+    let warning = text(&mut page, "at-chance");
+    assert!(warning.starts_with("One evidence alone ranks clearly better"), "{warning}");
+    assert!(
+        warning.contains("pagerank has an average precision of 0.300, and the scores have 0.200"),
+        "{warning}"
+    );
+    assert!(!page.value("document.getElementById('at-chance').hidden").as_bool().unwrap());
     page.press("[");
     let warning = text(&mut page, "at-chance");
     assert!(warning.starts_with("The scores rank no better than chance"), "{warning}");
