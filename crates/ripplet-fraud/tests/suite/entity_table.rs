@@ -1,11 +1,15 @@
 //! Tables of entities: what is read, left out and refused, and a run with one.
 
+use crate::output::{Cells, cells};
 use crate::runs::{Days, results, run_into};
+use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray};
 use ripplet_fraud::Entities;
 use ripplet_fraud::entity_table::{EntityTable, FeatureValues, MISSING, MOST_CATEGORIES};
-use ripplet_fraud::folder::RunFolder;
+use ripplet_fraud::folder::{RunFolder, WindowRecord};
 use ripplet_fraud::run::RunOptions;
+use ripplet_io::write::RecordWriter;
 use std::fs;
+use std::sync::Arc;
 
 fn entities() -> Entities {
     let mut entities = Entities::new();
@@ -119,4 +123,147 @@ fn a_run_with_a_table_has_its_columns_and_resumes() {
     let error = run_into(&options, &whole, true).unwrap_err().to_string();
     assert!(error.contains("table of entities"), "{error}");
     assert_eq!(results(&whole), before);
+}
+
+/// Runs days with a table of entities, and returns the header and the rows of the entities of each window.
+fn entities_with(days: &Days, name: &str, table: Option<&str>) -> Vec<Cells> {
+    let mut options = days.options();
+    if let Some(text) = table {
+        let path = days.path(&format!("{name}.csv"));
+        fs::write(&path, text).unwrap();
+        options.entity_table = Some(path.into());
+    }
+    let manifest = run_into(&options, &days.path(name), false).unwrap();
+    assert!(manifest.windows.iter().all(|window| window.scores.is_some()));
+    let folder = RunFolder::open(&days.path(name)).unwrap();
+    let each = manifest.windows.iter().map(|window| folder.window(window));
+    each.map(|window| cells(&window.join("entities.parquet"))).collect()
+}
+
+/// Checks that all entities of a window have a score, and that ranks are those of the scores.
+fn is_scored((header, rows): &Cells) {
+    let at = |name: &str| header.iter().position(|of| of == name).unwrap();
+    let mut ranked: Vec<(u32, f32)> = rows
+        .iter()
+        .filter(|row| !row[at("rank")].is_empty())
+        .map(|row| (row[at("rank")].parse().unwrap(), row[at("score")].parse().unwrap()))
+        .collect();
+    assert!(ranked.len() > 100, "{}", ranked.len());
+    ranked.sort_by_key(|of| of.0);
+    assert!(ranked.iter().zip(1..).all(|((rank, _), expected)| *rank == expected));
+    assert!(ranked.windows(2).all(|two| two[0].1 >= two[1].1), "scores fall with the rank");
+    assert!(ranked.iter().all(|(_, score)| (0.0..=1.0).contains(score)));
+    assert!(ranked[0].1 > ranked[ranked.len() - 1].1, "scores differ");
+}
+
+/// Known bad of which a scorecard is learnt.
+fn with_known(days: u32) -> Days {
+    let days = Days::new(days);
+    let known: String = (0..12).map(|user| format!("ring{user}\n")).collect();
+    fs::write(days.path("known.csv"), format!("id\n{known}")).unwrap();
+    days
+}
+
+#[test]
+fn as_many_categories_as_there_may_be_run_to_scores() {
+    let days = with_known(4);
+    // Each entity has a code of its own: those of the run, and others up to the most.
+    let mut ids: Vec<String> = (0..61).map(|user| format!("user{user}")).collect();
+    ids.extend((0..12).map(|user| format!("ring{user}")));
+    let others = ids.len()..MOST_CATEGORIES;
+    ids.extend(others.map(|at| format!("other{at}")));
+    let row = |(at, id): (usize, &String)| format!("{id},c{at}\n");
+    let rows: String = ids.iter().enumerate().map(row).collect();
+    let most = entities_with(&days, "most", Some(&format!("id,code\n{rows}")));
+    for window in &most {
+        is_scored(window);
+        let (header, rows) = window;
+        let at = |name: &str| header.iter().position(|of| of == name).unwrap();
+        assert_eq!(header[at("table_code_share")..], ["table_code_share", "table_code_known"]);
+        for row in rows.iter().filter(|row| !row[at("rank")].is_empty() && row[2] == "user") {
+            let share: f32 = row[at("table_code_share")].parse().unwrap();
+            assert!((share * MOST_CATEGORIES as f32 - 1.0).abs() < 1e-3, "{share}");
+            // There are no others with its code, so it has the share of all.
+            assert_eq!(row[at("table_code_known")], "1", "{}", row[3]);
+        }
+    }
+    // With one more, the column is left out, and nothing else of the table is left.
+    let one_more = format!("id,code\n{rows}more,more\n");
+    assert_eq!(
+        entities_with(&days, "more", Some(&one_more)),
+        entities_with(&days, "without", None)
+    );
+}
+
+#[test]
+fn features_that_are_no_numbers_run_to_scores() {
+    let days = with_known(4);
+    let of = |at: usize| ["nan", "inf", "-inf", "1e999", "", "7", "-3e38", "1e-30"][at % 8];
+    let row = |at: usize| format!("user{at},{},{}\nring{at},{},{}\n", of(at), at, of(at + 5), at);
+    let rows: String = (0..12).map(row).collect();
+    for window in &entities_with(&days, "odd", Some(&format!("id,odd,even\n{rows}"))) {
+        is_scored(window);
+        let (header, rows) = window;
+        let odd = header.iter().position(|of| of == "table_odd").unwrap();
+        let all: Vec<&str> = rows.iter().map(|row| &*row[odd]).collect();
+        assert!(all.contains(&"7") && all.contains(&""), "{all:?}");
+        let is_number = |cell: &&str| cell.is_empty() || cell.parse::<f32>().unwrap().is_finite();
+        assert!(all.iter().all(is_number), "{all:?}");
+    }
+}
+
+/// Rows of amounts that are no numbers are bad rows: scores are those of the other rows alone.
+#[test]
+fn amounts_that_are_no_numbers_run_to_scores_of_the_others() {
+    let odd = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY];
+    let (plain, text) = (with_known(4), with_known(4));
+    let expected = entities_with(&plain, "run", None);
+    for day in 1..=4 {
+        let odd = ["nan", "inf", "-inf", "Infinity", "1e999"];
+        let row = |amount| format!("ring1,user5,2024-03-{day:02}T23:40:00,{amount}\n");
+        text.write(day, &(Days::rows(day) + &odd.map(row).concat()));
+    }
+    let error = run_into(&text.options(), &text.path("refused"), false).unwrap_err().to_string();
+    assert!(error.contains("dt=2024-03-01.csv") && error.contains("`NaN`"), "{error}");
+    let run = |days: &Days| {
+        let mut options = days.options();
+        options.feed.skip_bad_rows = true;
+        run_into(&options, &days.path("run"), false).unwrap()
+    };
+    let of_windows = |days: &Days, windows: &[WindowRecord]| -> Vec<Cells> {
+        let folder = RunFolder::open(&days.path("run")).unwrap();
+        let each = windows.iter().map(|window| folder.window(window));
+        each.map(|window| cells(&window.join("entities.parquet"))).collect()
+    };
+    let manifest = run(&text);
+    assert_eq!(manifest.counts.faults.values().sum::<u64>(), 20, "{:?}", manifest.counts);
+    let found = of_windows(&text, &manifest.windows);
+    found.iter().for_each(is_scored);
+    assert_eq!(found, expected);
+
+    // Floats of Parquet.
+    let typed = with_known(0);
+    for day in 1..=4 {
+        let rows = Days::rows(day);
+        let mut rows: Vec<Vec<&str>> =
+            rows.lines().skip(1).map(|line| line.split(',').collect()).collect();
+        let time = format!("2024-03-{day:02}T23:40:00");
+        rows.extend([["ring1", "user5", &time, "odd"]; 3].map(Vec::from));
+        let texts = |at: usize| -> ArrayRef {
+            Arc::new(rows.iter().map(|row| Some(row[at])).collect::<StringArray>())
+        };
+        let mut of_odd = odd.into_iter();
+        let amounts = rows.iter().map(|row| row[3].parse().ok().or_else(|| of_odd.next()));
+        let amounts: ArrayRef = Arc::new(amounts.collect::<Float64Array>());
+        let columns = [("from", texts(0)), ("to", texts(1)), ("at", texts(2)), ("eur", amounts)];
+        let batch = RecordBatch::try_from_iter(columns).unwrap();
+        let path = typed.path("days").join(format!("dt=2024-03-{day:02}.parquet"));
+        let mut writer = RecordWriter::create(&*path, batch.schema()).unwrap();
+        writer.append(&batch).unwrap();
+        writer.finish().unwrap();
+    }
+    let manifest = run(&typed);
+    assert_eq!(manifest.counts.faults.values().sum::<u64>(), 12, "{:?}", manifest.counts);
+    let found = of_windows(&typed, &manifest.windows);
+    assert_eq!(found, expected);
 }
