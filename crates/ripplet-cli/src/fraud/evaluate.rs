@@ -1,6 +1,7 @@
 //! `ripplet fraud evaluate`: measures how many held-out accounts each ranking finds.
 
 use super::feed::{DetectionArguments, FeedArguments};
+use super::run::Model;
 use super::{report_rows, table_target};
 use crate::console::Console;
 use crate::device::{self, DeviceArguments};
@@ -14,8 +15,9 @@ use clap::Args;
 use ripplet::device::AnyExecutor;
 use ripplet::fraud::Trusted;
 use ripplet::fraud::entity_table::EntityTable;
-use ripplet::fraud::evaluate::{EvaluateError, Evaluation, Evaluator, Report, write_draws};
+use ripplet::fraud::evaluate::{EvaluateError, Evaluation, Evaluator, Method, Report, write_draws};
 use ripplet::fraud::feed::{Advance, Feed, FeedOptions};
+use ripplet::fraud::model::ModelFile;
 use ripplet::fraud::run::{ListFiles, Lists, PipelineError};
 use ripplet::fraud::source::TableSource;
 use ripplet::fraud::stream::Counts;
@@ -40,6 +42,9 @@ pub struct Arguments {
     /// Trusted accounts: a table of the same columns.
     #[arg(long, value_name = "FILE", help_heading = "Lists")]
     trusted: Option<PathBuf>,
+    /// Accounts that analysts found to be good, with the day in `from`: examples for the scores, as for `ripplet fraud run`.
+    #[arg(long, value_name = "FILE", help_heading = "Lists")]
+    cleared: Option<PathBuf>,
     /// Features of entities, which become evidence of the scores: a table, as for `ripplet fraud run`.
     #[arg(long, value_name = "FILE", help_heading = "Lists")]
     entity_table: Option<PathBuf>,
@@ -64,6 +69,10 @@ pub struct Arguments {
     to: Option<Format>,
     #[command(flatten)]
     detection: DetectionArguments,
+    /// How every entity gets a score, as for `ripplet fraud run`: `auto`; `none`, without scores and evidence among the methods; or
+    /// the model.json of a window.
+    #[arg(long, value_name = "auto|none|FILE", default_value = "auto", help_heading = "Detection")]
+    model: Model,
     #[command(flatten)]
     device: DeviceArguments,
     #[command(flatten)]
@@ -88,18 +97,27 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> 
         tops.push(arguments.top);
         tops.sort_by(f64::total_cmp);
     }
+    let mut methods = Method::all();
+    if matches!(arguments.model, Model::None) {
+        methods.retain(|method| !matches!(method, Method::Score | Method::Evidence(_)));
+    }
+    let model = match &arguments.model {
+        Model::File(path) => Some(ModelFile::read(path).map_err(PipelineError::from)?),
+        Model::Auto | Model::None => None,
+    };
     let evaluation = Evaluation {
+        methods,
         tops,
         draws: arguments.draws,
         known: arguments.known,
         top: arguments.top,
         seed: detection.seed,
         detection,
-        ..Evaluation::default()
     };
     let (report, counts) =
         arguments.device.on(&executor, &arguments.threads, console, |executor| {
-            evaluated(arguments, &options, evaluation.clone(), executor, console)
+            let evaluation = evaluation.clone();
+            evaluated(arguments, &options, evaluation, model.as_ref(), executor, console)
         })?;
     let ending = report_rows(&counts, console);
     console.remark(&counted(&report));
@@ -153,15 +171,21 @@ fn evaluated(
     arguments: &Arguments,
     options: &FeedOptions,
     evaluation: Evaluation,
+    model: Option<&ModelFile>,
     executor: &AnyExecutor,
     console: &Console,
 ) -> Result<(Report, Counts), Failure> {
     let mut feed = Feed::begin(options)?;
     let confirmed = TableSource::from(arguments.confirmed.clone());
     let trusted = arguments.trusted.clone().map(TableSource::from);
+    let cleared = arguments.cleared.clone().map(TableSource::from);
     let kind = &options.mapping.source.kind;
-    let files =
-        ListFiles { bad: Some(&confirmed), trusted: trusted.as_ref(), ..ListFiles::default() };
+    let files = ListFiles {
+        bad: Some(&confirmed),
+        trusted: trusted.as_ref(),
+        cleared: cleared.as_ref(),
+        ..ListFiles::default()
+    };
     let lists = Lists::read(files, feed.entities(), kind)?;
     lists.notes().for_each(|note| console.remark(note));
     let (confirmed, trusted): (KnownBad, Trusted) = (lists.known_bad(), lists.trusted());
@@ -173,6 +197,9 @@ fn evaluated(
         table.notes().iter().for_each(|note| console.remark(note));
         evaluator = evaluator.with_table(table);
     }
+    if let Some(model) = model {
+        evaluator = evaluator.with_model(model.clone());
+    }
     console.stage("reading");
     while feed.advance(|_| Ok(()), interrupt::requested)? == Advance::Window {
         feed.slide()?;
@@ -180,6 +207,9 @@ fn evaluated(
             console.stage(format!("ranking the window of {}", window.range));
             let days: Vec<_> = feed.days().map(|(_, day)| day).collect();
             let (entities, mut watch) = (feed.entities(), console.watch());
+            if cleared.is_some() {
+                evaluator.set_cleared(lists.held(entities, window)?.cleared.vertices);
+            }
             evaluator.window(executor, window, &days, entities, &trusted, &mut watch)?;
         }
     }

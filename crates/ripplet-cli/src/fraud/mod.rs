@@ -318,6 +318,7 @@ impl From<EvaluateError> for Failure {
         match error {
             EvaluateError::Detect(error) => PipelineError::from(error).into(),
             EvaluateError::Run(error) => error.into(),
+            EvaluateError::Model(error) => PipelineError::from(error).into(),
             EvaluateError::OutOfMemory(error) => PipelineError::from(error).into(),
             error => {
                 let help = match &error {

@@ -117,7 +117,7 @@ enum Arrays {
 
 /// How scores of entities are made.
 #[derive(Clone, Debug)]
-enum Model {
+pub(super) enum Model {
     Auto,
     None,
     File(PathBuf),

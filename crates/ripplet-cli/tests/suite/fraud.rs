@@ -74,6 +74,22 @@ fn an_evaluation_s_draws_are_a_table() {
     let said = evaluate("--to tsv");
     assert!(said.out.starts_with("draw\tmethod\theld_out\t"), "{said:?}");
     assert!(!said.out.contains("PR-AUC"), "the summary is in the table: {said:?}");
+    // As `run` takes them: without scores, by a model, and with accounts that were cleared.
+    let methods = |said: &crate::sandbox::Said| said.out.contains("\n| score |");
+    assert!(methods(&evaluate("")), "{:?}", evaluate(""));
+    let none = evaluate("--model none");
+    assert!(!methods(&none) && none.out.contains("suspicion"), "{none:?}");
+    assert!(!none.out.contains("evidence: "), "{none:?}");
+    sandbox.ok("fraud run rows.csv -m m.toml -b bad.csv -w 2d -s 1d -o rings");
+    let model = "rings/windows/0000-2024-05-03/model.json";
+    assert!(methods(&evaluate(&format!("--model {model}"))));
+    sandbox.write("cleared.csv", "id,from\nc,2024-05-02\n");
+    assert!(methods(&evaluate("--cleared cleared.csv")));
+    sandbox.write("cleared.csv", "id\na\n");
+    let refused = ["the user `a` is known to be bad and cleared"];
+    evaluate("--cleared cleared.csv").must_fail("both", 2, &refused);
+    sandbox.write("model.json", "{}");
+    evaluate("--model model.json").must_fail("no model", 2, &["model.json", "`format`"]);
     evaluate("-o draws.xlsx").must_fail("a spreadsheet", 2, &["draws.xlsx", ".parquet"]);
     assert!(!sandbox.path("draws.xlsx").exists());
 }

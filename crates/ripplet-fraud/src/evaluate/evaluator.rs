@@ -9,7 +9,7 @@ use crate::days::DayAdjacency;
 use crate::detect::{DetectError, Known};
 use crate::entity_table::EntityTable;
 use crate::evidence::{BlindEvidence, Evidence, Sources};
-use crate::model::Earlier;
+use crate::model::{Earlier, ModelFile};
 use crate::seeds::ListEntry;
 use crate::ties::{Ties, arcs};
 use crate::{Entities, KindId, KnownBad, Trusted, Window};
@@ -49,6 +49,9 @@ pub struct Evaluator {
     /// End of the last window, in days.
     end: f64,
     table: Option<EntityTable>,
+    model: Option<ModelFile>,
+    /// Entities that are cleared at the end of the next window, ascending.
+    cleared: Vec<VertexId>,
 }
 
 impl Evaluator {
@@ -89,14 +92,39 @@ impl Evaluator {
         };
         let draws = (0..options.draws).map(draw).collect();
         let (last, population, windows, end) = (Vec::new(), 0, 0, 0.0);
-        let table = None;
-        Ok(Evaluator { options, kinds, accounts, draws, last, population, windows, end, table })
+        let (table, model, cleared) = (None, None, Vec::new());
+        Ok(Evaluator {
+            options,
+            kinds,
+            accounts,
+            draws,
+            last,
+            population,
+            windows,
+            end,
+            table,
+            model,
+            cleared,
+        })
     }
 
     /// Lets [`Method::Score`] use the features of a table of entities.
     #[must_use]
     pub fn with_table(self, table: EntityTable) -> Evaluator {
         Evaluator { table: Some(table), ..self }
+    }
+
+    /// Lets [`Method::Score`] be by a model instead of scorecards that are learnt. If it was learnt from accounts that are
+    /// held out here, the figures are too good.
+    #[must_use]
+    pub fn with_model(self, model: ModelFile) -> Evaluator {
+        Evaluator { model: Some(model), ..self }
+    }
+
+    /// Sets the entities that analysts cleared by the end of the next window, ascending: examples of good ones for
+    /// [`Method::Score`], in this window alone. A confirmed account among them is not known there.
+    pub fn set_cleared(&mut self, cleared: Vec<VertexId>) {
+        self.cleared = cleared;
     }
 
     /// Returns the table of entities.
@@ -107,7 +135,8 @@ impl Evaluator {
     /// Ranks the accounts of the next window in all draws; `window_days` are those of the window, in order.
     ///
     /// # Errors
-    /// If detection fails, memory allocation fails, or the observer cancels.
+    /// If detection fails, the model has evidence that the evaluation does not have, memory allocation fails, or the
+    /// observer cancels.
     pub fn window(
         &mut self,
         executor: &dyn Executor,
@@ -151,20 +180,35 @@ impl Evaluator {
             true => Some(BlindEvidence::of(executor, sources, seed, observer)?),
             false => None,
         };
+        let cleared = std::mem::take(&mut self.cleared);
         let before = crate::Timestamp(end.0.saturating_sub(1));
         let mut blind: Vec<Option<Vec<f64>>> = vec![None; self.options.methods.len()];
         let mut rows = Vec::new();
         for index in 0..self.draws.len() {
             let mut bad = self.known_at(index, before);
             bad.retain(|v| trusted.binary_search(v).is_err());
+            bad.retain(|v| cleared.binary_search(v).is_err());
             let known = Known { bad: &bad, trusted: &trusted };
             let evidence = blind_evidence.as_ref();
             let evidence = evidence.map(|of| Evidence::of(of, graph, &ties, entities, &bad));
             let evidence = evidence.transpose()?;
             let evidence = evidence.as_ref();
+            let card = match (&self.model, evidence) {
+                (Some(model), Some(evidence)) => Some(model.for_columns(evidence.columns())?),
+                _ => None,
+            };
             let earlier = std::mem::take(&mut self.draws[index].earlier).into();
-            let context =
-                Context { executor, window, ties: &ties, known, entities, evidence, earlier };
+            let context = Context {
+                executor,
+                window,
+                ties: &ties,
+                known,
+                entities,
+                cleared: &cleared,
+                card: card.as_ref(),
+                evidence,
+                earlier,
+            };
             for (method, of) in self.options.methods.clone().into_iter().enumerate() {
                 if observer.is_cancelled() {
                     return Err(RunError::Cancelled.into());

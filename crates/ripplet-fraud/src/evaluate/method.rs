@@ -4,11 +4,11 @@ use super::EvaluateError;
 use crate::baselines::{Baseline, page_rank_settings, personalized_page_rank};
 use crate::detect::{self, Detection, Known, suspicion};
 use crate::evidence::{ALL, Evidence, KINDS, OF_KNOWN, View};
-use crate::model::{self, Earlier, KnownGood};
+use crate::model::{self, Earlier, KnownGood, Scorecard};
 use crate::ties::Ties;
 use crate::{Entities, Window};
 use rayon::prelude::*;
-use ripplet_graph::memory;
+use ripplet_graph::{VertexId, memory};
 use ripplet_lp::programs::{Seed, Seeded, Seeding, strengths};
 use ripplet_lp::{DynProgram, Executor, Settings};
 use std::cell::RefCell;
@@ -28,7 +28,7 @@ pub enum Method {
     PageRankOfTies,
     /// [`detect::suspicion()`]: the score by which detection ranks members.
     Suspicion,
-    /// [`model::score`]: the score of every entity that a run writes.
+    /// [`model::score`], or [`model::score_by`] with a given model: the score of every entity that a run writes.
     Score,
     /// One kind of evidence alone, an index into [`ALL`].
     Evidence(usize),
@@ -74,6 +74,10 @@ pub(super) struct Context<'a> {
     pub(super) ties: &'a Ties,
     pub(super) known: Known<'a>,
     pub(super) entities: &'a Entities,
+    /// Entities that analysts cleared, ascending.
+    pub(super) cleared: &'a [VertexId],
+    /// The scorecard of [`Method::Score`]; `None` if one is learnt.
+    pub(super) card: Option<&'a Scorecard>,
     /// Evidence with the known accounts, if a method needs it.
     pub(super) evidence: Option<&'a Evidence<'a>>,
     /// What the draw's scorecards learnt in earlier windows, and then in this one.
@@ -99,15 +103,17 @@ impl Context<'_> {
             Method::Score => match self.evidence {
                 None => Ok(memory::zeros(graph.vertices() as usize)?),
                 Some(evidence) => {
-                    let good = KnownGood { trusted: self.known.trusted, cleared: &[] };
-                    let vertices = graph.vertices();
-                    let scores = model::score(
-                        evidence,
-                        self.entities,
-                        good,
-                        &self.earlier.borrow(),
-                        vertices,
-                    )?;
+                    let good = KnownGood { trusted: self.known.trusted, cleared: self.cleared };
+                    let (entities, vertices) = (self.entities, graph.vertices());
+                    let scores = match self.card {
+                        Some(card) => {
+                            model::score_by(evidence, entities, good, vertices, card.clone())?
+                        }
+                        None => {
+                            let earlier = &self.earlier.borrow();
+                            model::score(evidence, entities, good, earlier, vertices)?
+                        }
+                    };
                     self.earlier.replace(scores.earlier);
                     let points = scores.points.iter().zip(0..graph.vertices());
                     // Behind all accounts that have transactions in the window.

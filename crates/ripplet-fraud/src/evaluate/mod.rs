@@ -48,6 +48,7 @@ pub use rows::write_draws;
 
 use crate::baselines::BaselineError;
 use crate::detect::{DetectError, Detection};
+use crate::model::ModelError;
 use ripplet_analytics::AnalysisError;
 use ripplet_analytics::pagerank::JumpsError;
 use ripplet_graph::OutOfMemory;
@@ -133,6 +134,9 @@ pub enum EvaluateError {
     /// Label propagation failed.
     #[error(transparent)]
     Run(#[from] RunError),
+    /// The given model has evidence that the evaluation does not have.
+    #[error(transparent)]
+    Model(#[from] ModelError),
     /// A baseline failed.
     #[error(transparent)]
     Baseline(BaselineError),

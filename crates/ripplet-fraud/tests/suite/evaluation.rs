@@ -7,6 +7,7 @@ use ripplet_fraud::baselines::{Baseline, page_rank_settings, personalized_page_r
 use ripplet_fraud::evaluate::{
     EvaluateError, Evaluation, Evaluator, Figure, Method, Report, write_draws,
 };
+use ripplet_fraud::model::ModelFile;
 use ripplet_fraud::seeds::ListEntry;
 use ripplet_fraud::{Entities, KnownBad, TimeRange, Timestamp, Trusted, Window};
 use ripplet_lp::cpu::CpuExecutor;
@@ -158,6 +159,68 @@ fn a_perfect_ranking_reaches_what_can_be_reached() {
     assert_eq!(recall, report.ceilings);
     assert_eq!(summary.precision[1].mean, 1.0);
     assert_eq!((summary.ratio.mean, report.best_baseline), (1.0, Some(Baseline::Degree)));
+}
+
+/// A model by which less is better, of one evidence alone, as the model.json of a window has it.
+fn model_of(folder: &std::path::Path, evidence: &str) -> ModelFile {
+    let ends: Vec<f32> = (0..100).map(|at| at as f32).collect();
+    let points: Vec<f64> = (0..=100).map(|at| -f64::from(at)).collect();
+    let table = serde_json::json!({ "evidence": evidence, "ends": ends, "points": points });
+    let model = serde_json::json!({
+        "format": 1, "learnt": true, "known_bad": 4, "others": 90, "tables": [table],
+        "calibration": { "slope": 1.0, "offset": 0.0 },
+    });
+    let path = folder.join("model.json");
+    std::fs::write(&path, model.to_string()).unwrap();
+    ModelFile::read(&path).unwrap()
+}
+
+#[test]
+fn a_given_model_scores_as_it_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let entities = entities(100, 100);
+    let confirmed = listed(&entities, 80..100);
+    let executor = CpuExecutor::new(Some(2)).unwrap();
+    let with = |model: Option<ModelFile>| {
+        let mut evaluator = Evaluator::new(by(Method::Score), &confirmed).unwrap();
+        if let Some(model) = model {
+            evaluator = evaluator.with_model(model);
+        }
+        let window = window(0, &staircase(), 200);
+        evaluator.window(&executor, &window, &[], &entities, &Trusted::default(), &mut ())?;
+        evaluator.finish()
+    };
+    // By degree, the confirmed are the last.
+    let report = with(Some(model_of(folder.path(), "partners"))).unwrap();
+    assert!(report.rows.iter().all(|row| *row.found == [0, 0, 0, 16]), "{:?}", report.rows);
+    let learnt = with(None).unwrap().rows;
+    assert!(learnt.iter().all(|row| row.average_precision == 1.0), "{learnt:?}");
+    let error = with(Some(model_of(folder.path(), "table_age"))).unwrap_err();
+    assert!(matches!(error, EvaluateError::Model(_)), "{error}");
+    assert!(error.to_string().contains("no evidence `table_age`"), "{error}");
+}
+
+#[test]
+fn cleared_accounts_are_examples_of_good_ones() {
+    let entities = entities(100, 100);
+    let confirmed = listed(&entities, 80..100);
+    let executor = CpuExecutor::new(Some(2)).unwrap();
+    let with = |cleared: Vec<u32>, method: Method| {
+        let mut evaluator = Evaluator::new(by(method), &confirmed).unwrap();
+        evaluator.set_cleared(cleared);
+        let window = window(0, &staircase(), 200);
+        evaluator.window(&executor, &window, &[], &entities, &Trusted::default(), &mut ()).unwrap();
+        let rows = evaluator.finish().unwrap().rows;
+        rows.iter().map(|row| row.average_precision).collect::<Vec<f64>>()
+    };
+    // Those that look most like the confirmed: scores of the others change, and nothing else does.
+    let alike: Vec<u32> = (70..80).collect();
+    assert_ne!(with(alike.clone(), Method::Score), with(Vec::new(), Method::Score));
+    let neighbors = Method::Baseline(Baseline::Neighbours);
+    assert_eq!(with(alike, neighbors), with(Vec::new(), neighbors));
+    // A confirmed account that was cleared later is not known: without any, no neighbour is.
+    let nobody = with((80..100).collect(), Method::Evidence(0));
+    assert_ne!(nobody, with(Vec::new(), Method::Evidence(0)));
 }
 
 #[test]
