@@ -11,8 +11,8 @@ use std::process::Command;
 const UNDER_MIRI: [(&str, &[&str]); 4] = [
     // Slices of integers as slices of atomics: graphs are built by them.
     ("ripplet-graph", &["atomic::", "batch::", "by_size::", "identity::"]),
-    // The step that a crew borrows from its leader; labels and active vertices as atomics.
-    ("ripplet-lp", &["crew::", "communities::", "cpu::active::"]),
+    // The step that a thread team borrows from its leader; labels and active vertices as atomics.
+    ("ripplet-lp", &["team::", "communities::", "cpu::active::"]),
     // Sums as atomics.
     ("ripplet-analytics", &["lcc::counts::"]),
     // Keys that are made of zeros.

@@ -235,29 +235,29 @@ type Slot = Option<(u32, u64)>;
 /// Returns the slots of a vertex's sketch after all votes.
 fn sketch(
     said: &[(u32, u32, u64)],
-    is_heard: impl Fn(&(u32, u32, u64)) -> bool,
+    is_counted: impl Fn(&(u32, u32, u64)) -> bool,
     counting: Counting,
 ) -> Vec<(u32, u64)> {
     let Counting::Sketch { slots, in_parts, .. } = counting else { return Vec::new() };
     let parts = said.chunks(if in_parts { 128 } else { usize::MAX });
     let mut sketches: Vec<Vec<Slot>> = parts
         .map(|part| {
-            let mut held = vec![None; slots.unwrap_or(1)];
-            let votes = part.iter().filter(|vote| is_heard(vote));
-            votes.for_each(|&(_, label, weight)| take(&mut held, slots.is_none(), label, weight));
-            held
+            let mut sketch = vec![None; slots.unwrap_or(1)];
+            let votes = part.iter().filter(|vote| is_counted(vote));
+            votes.for_each(|&(_, label, weight)| take(&mut sketch, slots.is_none(), label, weight));
+            sketch
         })
         .collect();
     while sketches.len() > 1 {
         let merge = |pair: &[Vec<Slot>]| match pair {
             [left, right] if slots.is_none() => {
-                let weight = |held: &[Slot]| held[0].map_or(0, |(_, weight)| weight);
+                let weight = |sketch: &[Slot]| sketch[0].map_or(0, |(_, weight)| weight);
                 if weight(right) > weight(left) { right.clone() } else { left.clone() }
             }
             [left, right] => {
-                let mut held = left.clone();
-                right.iter().flatten().for_each(|&(l, weight)| take(&mut held, false, l, weight));
-                held
+                let mut sketch = left.clone();
+                right.iter().flatten().for_each(|&(l, weight)| take(&mut sketch, false, l, weight));
+                sketch
             }
             other => other[0].clone(),
         };
@@ -267,28 +267,28 @@ fn sketch(
 }
 
 /// Adds a vote to a sketch.
-fn take(held: &mut [Slot], by_majority: bool, label: u32, mut weight: u64) {
-    if let Some((_, sum)) = held.iter_mut().flatten().find(|(other, _)| *other == label) {
+fn take(sketch: &mut [Slot], by_majority: bool, label: u32, mut weight: u64) {
+    if let Some((_, sum)) = sketch.iter_mut().flatten().find(|(other, _)| *other == label) {
         *sum += weight;
         return;
     }
     if by_majority {
-        held[0] = match held[0] {
+        sketch[0] = match sketch[0] {
             Some((other, sum)) if sum > weight => Some((other, sum - weight)),
             _ => Some((label, weight)),
         };
         return;
     }
-    if held.iter().all(Option::is_some) {
-        let least = held.iter().flatten().map(|(_, sum)| *sum).min().unwrap();
+    if sketch.iter().all(Option::is_some) {
+        let least = sketch.iter().flatten().map(|(_, sum)| *sum).min().unwrap();
         let loss = weight.min(least);
         weight -= loss;
-        for slot in held.iter_mut() {
+        for slot in sketch.iter_mut() {
             *slot = slot.map(|(other, sum)| (other, sum - loss)).filter(|(_, sum)| *sum > 0);
         }
     }
     if weight > 0 {
-        *held.iter_mut().find(|slot| slot.is_none()).unwrap() = Some((label, weight));
+        *sketch.iter_mut().find(|slot| slot.is_none()).unwrap() = Some((label, weight));
     }
 }
 
@@ -439,21 +439,22 @@ impl World<'_> {
             .map(|&(u, weight)| (u, self.vote(v, u, weight, round, before)))
             .map(|(u, (label, weight))| (u, label, weight))
             .collect();
-        let is_heard = |&(_, label, weight): &(u32, u32, u64)| label != NONE && weight > 0;
+        let is_counted = |&(_, label, weight): &(u32, u32, u64)| label != NONE && weight > 0;
         let mut turned = said.clone();
         if let Counting::Sketch { drawn: true, .. } = self.rules.counting {
             let drawn = u64::from(draw(self.rules.seed, round, 4, v));
             turned.rotate_left((drawn * said.len() as u64 / (1 << 32)) as usize);
         }
-        let candidates = sketch(&turned, is_heard, self.rules.counting);
-        said.retain(is_heard);
+        let candidates = sketch(&turned, is_counted, self.rules.counting);
+        said.retain(is_counted);
         let mut votes: BTreeMap<u32, u64> = BTreeMap::new();
         said.iter().for_each(|&(_, label, weight)| *votes.entry(label).or_default() += weight);
         let total_votes = votes.values().sum();
         if let Counting::Sketch { twice, .. } = self.rules.counting {
             let own = before.labels[v as usize];
-            let is_held = |label: &u32| candidates.iter().any(|(held, _)| held == label);
-            votes.retain(|label, _| is_held(label) || (twice && *label == own));
+            let is_candidate =
+                |label: &u32| candidates.iter().any(|(candidate, _)| candidate == label);
+            votes.retain(|label, _| is_candidate(label) || (twice && *label == own));
             if !twice {
                 votes.extend(candidates);
             }

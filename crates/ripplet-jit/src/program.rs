@@ -171,7 +171,7 @@ impl<S: JitScore> JitProgram<S> {
             let declared = DeclaredHooks::compile(&mut compiler, &module.hooks)?;
             let declarations = DeclaredDeclarations::compile(&mut compiler, &module.hooks)?;
             let code = compiler.finish()?;
-            Ok((declarations.ask(&code), declared.hooks(&code)))
+            Ok((declarations.evaluate(&code), declared.hooks(&code)))
         })?;
         Ok(JitProgram {
             name: module.name.clone(),
@@ -344,14 +344,14 @@ impl DeclaredDeclarations {
         })
     }
 
-    fn ask(self, code: &Arc<Code>) -> Declarations<u32> {
-        let ask = |declared: Declared<Declaration>| Declaration::of(code, declared).call();
+    fn evaluate(self, code: &Arc<Code>) -> Declarations<u32> {
+        let value_of = |declared: Declared<Declaration>| Declaration::of(code, declared).call();
         Declarations {
-            activation: self.activation.map(ask),
-            label_total: self.label_total.map(ask),
-            falls_with_total: self.falls_with_total.map(ask),
-            follows_frequency: self.follows_frequency.map(ask),
-            carries: self.carries.map(ask),
+            activation: self.activation.map(value_of),
+            label_total: self.label_total.map(value_of),
+            falls_with_total: self.falls_with_total.map(value_of),
+            follows_frequency: self.follows_frequency.map(value_of),
+            carries: self.carries.map(value_of),
         }
     }
 }

@@ -27,7 +27,6 @@
 mod checkpoint;
 mod columns;
 mod communities;
-mod crew;
 mod disjoint_sets;
 mod dyn_program;
 mod executor;
@@ -48,6 +47,7 @@ mod run_identity;
 mod scalar;
 mod settings;
 mod settings_error;
+mod team;
 mod views;
 mod volume;
 

@@ -165,39 +165,39 @@ pub struct Parts {
 /// Vertices of a word of the active set; a word belongs to one rank.
 pub(crate) const WORD: u32 = 64;
 
-/// Prefix sums of the work of vertices, per block of `grain` vertices: the graph can be partitioned
+/// Prefix sums of the work of vertices, per block of `block` consecutive vertices: the graph can be partitioned
 /// again without another pass.
 #[derive(Clone, Debug)]
 pub struct Loads {
     vertices: u32,
-    grain: u32,
+    block: u32,
     /// The work before each block, and last the total.
     before: Vec<u64>,
 }
 
 impl Loads {
     /// Computes the work of the vertices in one pass over the degrees. The ranges of ranks will
-    /// begin at multiples of `grain`.
+    /// begin at multiples of `block`.
     ///
     /// The work of a vertex is its degree plus one.
     ///
     /// # Panics
-    /// If `grain` is 0.
-    pub fn of(graph: GraphView<'_>, grain: u32) -> Loads {
+    /// If `block` is 0.
+    pub fn of(graph: GraphView<'_>, block: u32) -> Loads {
         use rayon::prelude::*;
         let vertices = graph.vertices();
         let load = |number: u32| -> u64 {
-            let first = number * grain;
-            let end = first.saturating_add(grain).min(vertices);
+            let first = number * block;
+            let end = first.saturating_add(block).min(vertices);
             (first..end).map(|v| graph.degree(v) + 1).sum()
         };
-        let loads: Vec<u64> = (0..vertices.div_ceil(grain)).into_par_iter().map(load).collect();
+        let loads: Vec<u64> = (0..vertices.div_ceil(block)).into_par_iter().map(load).collect();
         let mut before = vec![0];
         before.extend(loads.into_iter().scan(0, |sum, load| {
             *sum += load;
             Some(*sum)
         }));
-        Loads { vertices, grain, before }
+        Loads { vertices, block, before }
     }
 
     /// Partitions the vertices so that the work of the ranks is proportional to `shares`, to the
@@ -212,11 +212,11 @@ impl Loads {
             // Take the nearest block boundary.
             let above = self.before.partition_point(|&before| before < wanted);
             let below = above.saturating_sub(1);
-            let distance = |grain: usize| {
-                self.before.get(grain).map_or(u64::MAX, |before| before.abs_diff(wanted))
+            let distance = |index: usize| {
+                self.before.get(index).map_or(u64::MAX, |before| before.abs_diff(wanted))
             };
-            let grain = if distance(below) <= distance(above) { below } else { above };
-            let bound = (grain as u64 * u64::from(self.grain)).min(self.vertices.into()) as u32;
+            let index = if distance(below) <= distance(above) { below } else { above };
+            let bound = (index as u64 * u64::from(self.block)).min(self.vertices.into()) as u32;
             bounds.push(bound.max(bounds.last().copied().unwrap_or(0)));
         }
         if let Some(last) = bounds.last_mut() {

@@ -389,11 +389,11 @@ impl Tasks {
         })?;
         let work: u64 = costs.iter().sum();
         // Each task has at least this much work, except the last: this bounds their number.
-        let grain = work / (threads as u64 * TASKS_PER_THREAD) + 1;
+        let task_work = work / (threads as u64 * TASKS_PER_THREAD) + 1;
         let (mut ranges, mut start, mut cost_now) = (Vec::new(), 0, 0);
         let mut take = |end: u32, cost: u64| {
             cost_now += cost;
-            if cost_now < grain {
+            if cost_now < task_work {
                 return Ok(());
             }
             cost_now = 0;
@@ -401,7 +401,7 @@ impl Tasks {
         };
         for (index, &cost) in costs.iter().enumerate() {
             let ranks = oriented.block(index);
-            if cost <= grain {
+            if cost <= task_work {
                 take(ranks.end, cost)?;
             } else {
                 ranks.into_iter().try_for_each(|rank| take(rank + 1, cost_of(oriented, rank)))?;
@@ -438,13 +438,13 @@ mod tests {
         for threads in [1, 2, 16] {
             let tasks = Tasks::cut(&oriented, threads, &()).unwrap();
             let most = (0..oriented.ranks()).map(|rank| cost_of(&oriented, rank)).max().unwrap();
-            let grain = tasks.work / (threads as u64 * TASKS_PER_THREAD) + 1;
+            let task_work = tasks.work / (threads as u64 * TASKS_PER_THREAD) + 1;
             let (mut next, mut sum) = (0, 0);
             for ranks in &tasks.ranges {
                 assert_eq!(ranks.start, next);
                 next = ranks.end;
                 let work = ranks.clone().map(|rank| cost_of(&oriented, rank)).sum::<u64>();
-                assert!(work <= 2 * grain + most, "{ranks:?}: {work} beside {grain}");
+                assert!(work <= 2 * task_work + most, "{ranks:?}: {work} beside {task_work}");
                 sum += work;
             }
             assert_eq!((next, sum), (oriented.ranks(), tasks.work));

@@ -196,11 +196,11 @@ fn run_graph(mut job: Job<'_>, ranks: &Ranks, console: &Console) -> Result<(), F
         }
         Program::Seeded(seeded) => {
             let settings = work.settings.into_inner();
-            let plant = || seeded.plant(graph, settings, console);
-            let planted = within(job.host_memory, "reading the seeds", OF_A_LIST, plant);
-            let planted = ranks.agree(planted)?;
-            work.settings = planted.settings.into();
-            work.run_for(&*planted.program, |outcome| Ok(rows_of_seeded(planted.seeds, outcome)))
+            let resolve = || seeded.resolve(graph, settings, console);
+            let run = within(job.host_memory, "reading the seeds", OF_A_LIST, resolve);
+            let run = ranks.agree(run)?;
+            work.settings = run.settings.into();
+            work.run_for(&*run.program, |outcome| Ok(rows_of_seeded(run.seeds, outcome)))
         }
     }
 }

@@ -184,8 +184,8 @@ pub fn attenuation_refused(error: BadAttenuation) -> Failure {
     Failure::refused(error.to_string(), "give --attenuation such a number")
 }
 
-/// A program with seeds, resolved on a graph.
-pub struct Planted {
+/// Seeded label propagation on a graph: the program, the settings that begin with the seeds, and the seeds.
+pub struct SeededRun {
     pub program: Box<dyn DynProgram>,
     pub settings: Settings,
     pub seeds: Seeds,
@@ -193,12 +193,12 @@ pub struct Planted {
 
 impl SeededJob {
     /// Reads the seeds and begins with them.
-    pub fn plant(
+    pub fn resolve(
         &self,
         graph: GraphView<'_>,
         settings: Settings,
         console: &Console,
-    ) -> Result<Planted, Failure> {
+    ) -> Result<SeededRun, Failure> {
         console.stage(format!("reading {}", self.seeds.display()));
         let program = BuiltIn::Seeded { attenuation: self.attenuation };
         let program = program.instantiate(graph).map_err(attenuation_refused)?;
@@ -237,7 +237,7 @@ impl SeededJob {
         let planted: Vec<Seed> = planted.collect();
         let settings = Seeded::begin(settings, graph.vertices(), &planted, self.seeding)
             .map_err(|error| Failure::refused(error.to_string(), "mend the seeds"))?;
-        Ok(Planted { program, settings, seeds })
+        Ok(SeededRun { program, settings, seeds })
     }
 }
 

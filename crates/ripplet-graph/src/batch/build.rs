@@ -2,12 +2,12 @@
 //! at once.
 //!
 //! ```text
-//! find each graph's rows ─▶ for each wave of about 1/24 of the arcs, its graphs in parallel:
+//! find each graph's rows ─▶ for each chunk of about 1/24 of the arcs, its graphs in parallel:
 //!                              count arcs per vertex, place them, sort each list, merge
 //!                           close the gaps that merging left, append
 //! ```
 //!
-//! Memory: the table, the finished batch, and at most 5 % more. A wave is built at the end of the
+//! Memory: the table, the finished batch, and at most 5 % more. A chunk is built at the end of the
 //! finished arrays, so that the next one uses the space that merging frees. Rows whose graphs do
 //! not ascend are ordered by graph first, which takes 8 bytes per row; nothing if they ascend, as
 //! in most files.
@@ -23,10 +23,10 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use thiserror::Error;
 
-/// The number of waves that the arrays are built in: each needs room for 1/24 of the arcs.
-const WAVES: u64 = 24;
-/// The least arcs of a wave: smaller waves would cost more than they save.
-const MIN_WAVE_ARCS: u64 = 1 << 18;
+/// Number of chunks of graphs that the arrays are built in: each needs room for 1/24 of the arcs.
+const CHUNKS: u64 = 24;
+/// The least arcs of a chunk: smaller chunks would cost more than they save.
+const MIN_CHUNK_ARCS: u64 = 1 << 18;
 /// Rows and vertices of a task: enough for its overhead to be negligible.
 const TASK: u64 = 1 << 13;
 
@@ -275,7 +275,7 @@ impl From<OutOfMemory> for Refusal {
 }
 
 impl<'a> Work<'a> {
-    /// Builds the lists of one direction, wave by wave; `exponents` are those of the graphs'
+    /// Builds the lists of one direction, chunk by chunk; `exponents` are those of the graphs'
     /// scales.
     fn build(
         self,
@@ -292,30 +292,30 @@ impl<'a> Work<'a> {
         let mut offsets = memory::zeros::<u32>(members.offsets(0..members.len()).end)?;
         let mut neighbors: Vec<u32> = memory::with_room(arcs as usize)?;
         let mut weights: Vec<u32> = memory::with_room(if weighted { arcs as usize } else { 0 })?;
-        let limit = (arcs / WAVES).max(MIN_WAVE_ARCS);
+        let limit = (arcs / CHUNKS).max(MIN_CHUNK_ARCS);
         let mut next = 0;
         while next < members.len() {
-            // A graph larger than a wave is a wave by itself.
+            // A graph larger than a chunk is a chunk by itself.
             let begun = grouped.starts[next] + limit / side.arcs_a_row();
             let end = grouped.starts.partition_point(|&start| start <= begun) - 1;
-            let wave = next..end.clamp(next + 1, members.len());
-            next = wave.end;
-            let (base, size) = (neighbors.len(), side.arcs(wave.clone()) as usize);
+            let chunk = next..end.clamp(next + 1, members.len());
+            next = chunk.end;
+            let (base, size) = (neighbors.len(), side.arcs(chunk.clone()) as usize);
             neighbors.resize(base + size, 0);
             weights.resize(if weighted { base + size } else { 0 }, 0);
             let weights_base = base.min(weights.len());
-            let exponents_of = if weighted { wave.clone() } else { 0..0 };
+            let exponents_of = if weighted { chunk.clone() } else { 0..0 };
             side.build(Place {
-                graphs: wave.clone(),
-                offsets: &mut offsets[members.offsets(wave.clone())],
+                graphs: chunk.clone(),
+                offsets: &mut offsets[members.offsets(chunk.clone())],
                 neighbors: &mut neighbors[base..],
                 weights: &mut weights[weights_base..],
-                kept: &mut arc_starts[wave.start + 1..=wave.end],
+                kept: &mut arc_starts[chunk.start + 1..=chunk.end],
                 exponents: &mut exponents[exponents_of],
             })?;
             let mut end = base;
             let mut from = base;
-            for graph in wave {
+            for graph in chunk {
                 let kept = arc_starts[graph + 1] as usize;
                 if from != end {
                     neighbors.copy_within(from..from + kept, end);

@@ -36,12 +36,13 @@ impl BatchBuilder {
         }
         let kind = Kind::of(&graphs);
         let members = members(graph_ids, &graphs, kind)?;
-        let ways = Ways::of(&graphs, self.options.direction);
-        let mut rows = Rows::with_room(&graphs, ways, weighted)?;
+        let in_both = InBothDirections::of(&graphs, self.options.direction);
+        let mut rows = Rows::with_room(&graphs, in_both, weighted)?;
         for (number, graph) in (0..).zip(graphs) {
-            rows.append(number, graph, kind, ways)?;
+            rows.append(number, graph, kind, in_both)?;
         }
-        let table = BatchTable { members, rows: rows.0, both_directions: ways == Ways::All };
+        let table =
+            BatchTable { members, rows: rows.0, both_directions: in_both == InBothDirections::All };
         self.build(table)
     }
 }
@@ -164,29 +165,29 @@ fn printed(integers: &VertexIds) -> Result<Vec<(String, VertexId)>, OutOfMemory>
     Ok(printed)
 }
 
-/// The tables whose rows stand for both directions in a directed graph.
+/// Which tables have rows that stand for both directions of a directed graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Ways {
+enum InBothDirections {
     All,
     None,
     /// Only some: each of their rows is split into two.
     Some,
 }
 
-impl Ways {
-    fn of(graphs: &[EdgeTable], direction: Direction) -> Ways {
+impl InBothDirections {
+    fn of(graphs: &[EdgeTable], direction: Direction) -> InBothDirections {
         let both = graphs.iter().filter(|graph| graph.is_in_both_directions()).count();
         match both {
             // Undirected: it makes no difference.
-            _ if direction == Direction::Undirected => Ways::None,
-            0 => Ways::None,
-            both if both == graphs.len() => Ways::All,
-            _ => Ways::Some,
+            _ if direction == Direction::Undirected => InBothDirections::None,
+            0 => InBothDirections::None,
+            both if both == graphs.len() => InBothDirections::All,
+            _ => InBothDirections::Some,
         }
     }
 
     fn splits(self, graph: &EdgeTable) -> bool {
-        self == Ways::Some && graph.is_in_both_directions()
+        self == InBothDirections::Some && graph.is_in_both_directions()
     }
 }
 
@@ -194,8 +195,12 @@ impl Ways {
 struct Rows(BatchRows);
 
 impl Rows {
-    fn with_room(graphs: &[EdgeTable], ways: Ways, weighted: bool) -> Result<Rows, OutOfMemory> {
-        let of = |graph: &EdgeTable| graph.len() * if ways.splits(graph) { 2 } else { 1 };
+    fn with_room(
+        graphs: &[EdgeTable],
+        in_both: InBothDirections,
+        weighted: bool,
+    ) -> Result<Rows, OutOfMemory> {
+        let of = |graph: &EdgeTable| graph.len() * if in_both.splits(graph) { 2 } else { 1 };
         let rows = graphs.iter().map(of).sum();
         Ok(Rows(BatchRows {
             graphs: memory::with_room(rows)?,
@@ -211,7 +216,7 @@ impl Rows {
         number: u32,
         graph: EdgeTable,
         kind: Kind,
-        ways: Ways,
+        in_both: InBothDirections,
     ) -> Result<(), OutOfMemory> {
         let renumbered = match (kind, graph.ids()) {
             (Kind::Names, VertexIds::Names(_)) => None,
@@ -228,7 +233,7 @@ impl Rows {
             Some(numbers) => numbers[vertex as usize],
             None => vertex,
         };
-        let splits = ways.splits(&graph);
+        let splits = in_both.splits(&graph);
         for row in 0..graph.len() {
             let (source, target) = (&graph.sources()[row], &graph.targets()[row]);
             let weight = graph.weights().map(|weights| weights[row]);

@@ -22,7 +22,7 @@ pub struct BatchSummary {
     /// Columns of a table that were read.
     pub table: Option<ReadGraphColumns>,
     /// Columns of the files that are tables, in the order of the first such file.
-    ways: Vec<Way>,
+    column_sets: Vec<ColumnSet>,
     /// Number of tables with yet other columns.
     others: u64,
     /// Number of files without columns.
@@ -43,15 +43,15 @@ struct Note {
 /// Largest number of distinct notes; further ones are dropped.
 const MOST_NOTES: usize = 8;
 
-/// Files with equal columns.
+/// Set of columns that some files were read by.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Way {
+struct ColumnSet {
     columns: ReadColumns,
     files: u64,
 }
 
 /// Largest number of distinct sets of columns: each of a million files may have another header.
-const MOST_WAYS: usize = 4;
+const MAX_COLUMN_SETS: usize = 4;
 
 impl BatchSummary {
     /// Returns notes for the user, a sentence each, with the first file that it applies to and the number of
@@ -96,9 +96,11 @@ impl BatchSummary {
             self.without_columns += 1;
             return;
         };
-        match self.ways.iter().position(|way| way.columns == columns) {
-            Some(way) => self.ways[way].files += 1,
-            None if self.ways.len() < MOST_WAYS => self.ways.push(Way { columns, files: 1 }),
+        match self.column_sets.iter().position(|set| set.columns == columns) {
+            Some(set) => self.column_sets[set].files += 1,
+            None if self.column_sets.len() < MAX_COLUMN_SETS => {
+                self.column_sets.push(ColumnSet { columns, files: 1 })
+            }
             None => self.others += 1,
         }
     }
@@ -117,9 +119,9 @@ impl BatchSummary {
     }
 
     /// Writes how the files were read, if they differ.
-    fn write_ways(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn write_column_sets(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut before = ": ";
-        for Way { columns, files } in &self.ways {
+        for ColumnSet { columns, files } in &self.column_sets {
             write!(f, "{before}{} ({columns})", Counted(*files, "file", "files"))?;
             before = ", ";
         }
@@ -153,13 +155,13 @@ impl fmt::Display for BatchSummary {
             Counted(self.vertices, "vertex", "vertices"),
             Counted(self.edges, "edge", "edges")
         )?;
-        match (&self.table, &*self.ways) {
+        match (&self.table, &*self.column_sets) {
             (Some(columns), _) => write!(f, ": {columns}"),
             (None, []) => Ok(()),
-            (None, [Way { columns, .. }]) if self.others + self.without_columns == 0 => {
+            (None, [ColumnSet { columns, .. }]) if self.others + self.without_columns == 0 => {
                 write!(f, ": {columns}")
             }
-            (None, _) => self.write_ways(f),
+            (None, _) => self.write_column_sets(f),
         }
     }
 }

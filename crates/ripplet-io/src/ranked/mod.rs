@@ -3,8 +3,8 @@
 //!
 //! ```text
 //! bytes of all files ─▶ share of each rank ─▶ edges, with ids of the share       share.rs
-//!     ids, dealt out by splitters ─▶ sorted, counted ─▶ numbers of all ids        numbers.rs
-//!     arcs ─▶ the rank that has the vertex ─▶ lists of its own vertices           deal.rs
+//!     ids, sent by splitters ─▶ sorted, counted ─▶ numbers of all ids             numbers.rs
+//!     arcs ─▶ the rank that has the vertex ─▶ lists of its own vertices           redistribute.rs
 //! ```
 //!
 //! Vertices are numbered as one process numbers them, in ascending order of all ids, and the lists are those that it builds:
@@ -18,8 +18,8 @@
 //! arcs, 8 R with weights, and some 100 MiB of messages, and the lists that are built of them. Lists of other vertices are
 //! empty: 4 bytes a vertex (8 if the graph is directed), which take no memory before they are read.
 
-mod deal;
 mod numbers;
+mod redistribute;
 mod share;
 mod together;
 
@@ -27,8 +27,8 @@ use crate::fault::Fault;
 use crate::table_parts;
 use crate::text::{NO_EDGES, left_out_aside};
 use crate::{Columns, Format, ReadError, ReadErrorKind, ReadOptions, ReadSummary};
-use deal::Dealt;
 use numbers::{IdKind, Numbers};
+use redistribute::Redistributed;
 use ripplet_graph::{
     BuildError, BuildOptions, EdgeTable, Graph, GraphBuilder, PartError, VertexId, VertexIds,
 };
@@ -121,7 +121,8 @@ pub fn read_part(
     let vertices = numbers.vertices;
     let ids = numbers.into_ids(with_ids, kind, &mut together, path)?;
     let weights = options.weighted.then(|| weights.unwrap_or_default());
-    let Dealt { arcs, bounds } = Dealt::of(columns, weights, vertices, build, &mut together, path)?;
+    let Redistributed { arcs, bounds } =
+        Redistributed::of(columns, weights, vertices, build, &mut together, path)?;
     let builder = GraphBuilder::from(build.clone());
     let graph = builder.build_part(ids, arcs, &mut together).map_err(|error| match error {
         PartError::Build(error) => TablePartError::Build(error),

@@ -3,7 +3,7 @@
 //! ```text
 //! rank 0   ann cid eva   ─▶ ann      ─▶ ann │ bob           numbers 0 1
 //! rank 1   bob cid dan      cid eva     cid │ dan │ eva     numbers 2 3 4
-//!          own, ascending   dealt by    merged by the rank  and back to who has the id
+//!          own, ascending   sent by     merged by the rank  and back to who has the id
 //!                           splitters   that gets the range
 //! ```
 //!

@@ -14,8 +14,8 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-/// The bounds of parts are multiples of it: the vertices of a word of bits belong to one part.
-const GRAIN: u32 = 64;
+/// Vertices of a word of a bitmap. Bounds of parts are multiples of it, so that a word belongs to one part.
+const BITMAP_WORD: u32 = 64;
 
 /// A part of the graph of an `.rg`.
 #[derive(Clone, Debug)]
@@ -128,15 +128,15 @@ fn bounds_of(shards: &[Shard], vertices: u32, parts: usize) -> Vec<VertexId> {
     let mut bounds = vec![0];
     for part in 1..parts {
         let wanted = (u128::from(all) * part as u128 / parts as u128) as u64;
-        let (mut low, mut high) = (0, vertices.div_ceil(GRAIN));
+        let (mut low, mut high) = (0, vertices.div_ceil(BITMAP_WORD));
         while low < high {
             let middle = low + (high - low) / 2;
-            match work_before((middle * GRAIN).min(vertices)) < wanted {
+            match work_before((middle * BITMAP_WORD).min(vertices)) < wanted {
                 true => low = middle + 1,
                 false => high = middle,
             }
         }
-        let bound = u64::from(low) * u64::from(GRAIN);
+        let bound = u64::from(low) * u64::from(BITMAP_WORD);
         let bound = bound.min(vertices.into()) as VertexId;
         bounds.push(bound.max(bounds.last().copied().unwrap_or(0)));
     }

@@ -114,7 +114,7 @@ pub(super) struct TableFile<W: Write + Send> {
 
 enum Encoder<W: Write + Send> {
     Arrow(FileWriter<W>),
-    Parquet(ArrowWriter<Lent<W>>),
+    Parquet(ArrowWriter<RecoverableWriter<W>>),
 }
 
 impl<W: Write + Send> TableFile<W> {
@@ -139,7 +139,11 @@ impl<W: Write + Send> TableFile<W> {
                 // Every reader of Parquet supports Snappy.
                 let properties =
                     WriterProperties::builder().set_compression(Compression::SNAPPY).build();
-                let file = ArrowWriter::try_new(Lent(Some(out)), schema.clone(), Some(properties));
+                let file = ArrowWriter::try_new(
+                    RecoverableWriter(Some(out)),
+                    schema.clone(),
+                    Some(properties),
+                );
                 Encoder::Parquet(file.map_err(from_parquet)?)
             }
         };
@@ -183,10 +187,10 @@ impl<W: Write + Send> Encoder<W> {
     }
 }
 
-/// Writer that can be recovered.
-struct Lent<W>(Option<W>);
+/// Writer that can be taken back out of an encoder.
+struct RecoverableWriter<W>(Option<W>);
 
-impl<W: Write> Write for Lent<W> {
+impl<W: Write> Write for RecoverableWriter<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0.as_mut().ok_or_else(gone)?.write(bytes)
     }

@@ -97,12 +97,12 @@ impl Lowering<'_, '_> {
             let said = lowering.builder.ins().load(I32, flags, vote, VOTE_LABEL);
             let weight = lowering.builder.ins().load(I32, flags, vote, VOTE_WEIGHT);
             let agrees = lowering.builder.ins().icmp(IntCC::Equal, said, label);
-            let is_heard = lowering.builder.ins().icmp_imm(IntCC::NotEqual, weight, 0);
-            let counts = lowering.builder.ins().band(agrees, is_heard);
-            let [ask, join] = std::array::from_fn(|_| lowering.builder.create_block());
+            let has_weight = lowering.builder.ins().icmp_imm(IntCC::NotEqual, weight, 0);
+            let counts = lowering.builder.ins().band(agrees, has_weight);
+            let [carry_block, join] = std::array::from_fn(|_| lowering.builder.create_block());
             let result = lowering.builder.append_block_param(join, I64);
-            lowering.builder.ins().brif(counts, ask, &[], join, &[most.into()]);
-            lowering.begin(ask);
+            lowering.builder.ins().brif(counts, carry_block, &[], join, &[most.into()]);
+            lowering.begin(carry_block);
             let u = lowering.neighbor_in(frame, pick_label, index)?;
             let carried = lowering.carry(carry, v, u)?;
             let order = lowering.order_of(carried);

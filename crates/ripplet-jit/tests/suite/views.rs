@@ -19,7 +19,7 @@ const CANARY: Vote = Vote { label: 0xdead, weight: 0xbeef };
 
 impl<N: Hints<Score = f32>, J: Hints<Score = f32>> Both<N, J> {
     /// Loads the votes of a list by both programs into arrays longer than `room`, and compares.
-    fn ask(&self, v: Vertex<'_>, list: NeighborList<'_>, room: usize) {
+    fn check(&self, v: Vertex<'_>, list: NeighborList<'_>, room: usize) {
         let Both(native, jit) = self;
         let mut expected = vec![CANARY; list.ids.len() + 2];
         let mut found = expected.clone();
@@ -92,12 +92,12 @@ impl<N: Hints<Score = f32>, J: Hints<Score = f32>> Program for Both<N, J> {
 impl<N: Hints<Score = f32>, J: Hints<Score = f32>> Hints for Both<N, J> {
     fn load_neighbors(&self, v: Vertex<'_>, list: NeighborList<'_>, votes: &mut [Vote]) {
         let len = list.ids.len();
-        self.ask(v, list, len);
-        self.ask(v, list, len / 2);
-        self.ask(v, NeighborList { ids: &list.ids[len / 3..], weights: None, ..list }, len / 2);
+        self.check(v, list, len);
+        self.check(v, list, len / 2);
+        self.check(v, NeighborList { ids: &list.ids[len / 3..], weights: None, ..list }, len / 2);
         // Missing labels read as no label.
-        self.ask(v, NeighborList { labels: &list.labels[..list.labels.len() / 2], ..list }, len);
-        self.ask(v, NeighborList { weights: list.weights.map(|w| &w[..len / 2]), ..list }, len);
+        self.check(v, NeighborList { labels: &list.labels[..list.labels.len() / 2], ..list }, len);
+        self.check(v, NeighborList { weights: list.weights.map(|w| &w[..len / 2]), ..list }, len);
         list.load_each(self, v, votes);
     }
 

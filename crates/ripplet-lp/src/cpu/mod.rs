@@ -6,7 +6,7 @@ mod active;
 mod asynchronous;
 pub(crate) mod check;
 mod drafts;
-mod few;
+mod low_degree;
 mod phased;
 mod profile;
 mod rank;

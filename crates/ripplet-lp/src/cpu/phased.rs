@@ -12,17 +12,17 @@
 //!
 //! Each step is a loop over *parts*, which threads share: consecutive blocks of the schedule, whose vertices
 //! that change have their own places in the arrays of a phase. A thread mostly meets the same parts in all steps and
-//! phases ([`Crew`]), so that it reads what it has written itself: another core's cache lines take as long to read as
+//! phases ([`ThreadTeam`]), so that it reads what it has written itself: another core's cache lines take as long to read as
 //! counting several votes.
 
 use super::active::{Activated, ActiveSet, vertices_of};
 use super::drafts::Drafts;
 use super::state::{LpState, Workspace};
-use crate::crew::{Crew, with_crew};
 use crate::hash::Clock;
 use crate::ranks::Update;
 use crate::rounds::{Finished, Rounds};
 use crate::schedules::UnitSchedule;
+use crate::team::{ThreadTeam, with_team};
 use crate::{Hints, Label, NO_LABEL, Round, RunError, Schedule, State};
 use ripplet_graph::memory::{self, OutOfMemory};
 use ripplet_graph::{MAX_VERTICES, Observer, VertexId};
@@ -149,7 +149,7 @@ impl<'a, P: Hints> PhasedRounds<'a, P> {
         observer: &dyn Observer,
     ) -> Result<Round, RunError> {
         let round = self.begin(clock, observer);
-        with_crew(0, |crew| round.choose(phase, crew));
+        with_team(0, |team| round.choose(phase, team));
         round.finish()
     }
 
@@ -328,13 +328,13 @@ fn sets_for(vertices: u64, threads: usize) -> usize {
 
 impl<P: Hints> PhasedRound<'_, '_, P> {
     /// Performs a phase. Returns false if the run is cancelled.
-    fn phase(&self, phase: u32, crew: &Crew) -> bool {
-        if !self.choose(phase, crew) {
+    fn phase(&self, phase: u32, team: &ThreadTeam) -> bool {
+        if !self.choose(phase, team) {
             return false;
         }
         let (rounds, ranges) = (self.rounds, self.ranges());
-        crew.run(rounds.parts(), |part| rounds.commit_part(part));
-        crew.run(ranges + rounds.parts(), |part| match part.checked_sub(ranges) {
+        team.run(rounds.parts(), |part| rounds.commit_part(part));
+        team.run(ranges + rounds.parts(), |part| match part.checked_sub(ranges) {
             None => rounds.shift_totals(part, ranges),
             Some(part) => rounds.activate_part(part, rounds.activated_here()),
         });
@@ -342,8 +342,8 @@ impl<P: Hints> PhasedRound<'_, '_, P> {
     }
 
     /// Chooses for the phase's active vertices. Returns false if the run is cancelled.
-    fn choose(&self, phase: u32, crew: &Crew) -> bool {
-        crew.run(self.rounds.parts(), |part| {
+    fn choose(&self, phase: u32, team: &ThreadTeam) -> bool {
+        team.run(self.rounds.parts(), |part| {
             if self.observer.is_cancelled() {
                 self.cancelled.store(true, Relaxed);
             } else {
@@ -381,7 +381,7 @@ impl<P: Hints> Rounds for PhasedRounds<'_, P> {
         self.divide(active, if helpers > 0 { MEMBERS_PER_PART } else { MEMBERS_ALONE });
         let clock = self.state.begin_round(index);
         let round = self.begin(clock, observer);
-        with_crew(helpers, |crew| _ = (0..phases).all(|phase| round.phase(phase, crew)));
+        with_team(helpers, |team| _ = (0..phases).all(|phase| round.phase(phase, team)));
         let round = round.finish()?;
         self.state.end_round();
         Ok(round)

@@ -38,7 +38,9 @@ impl Candidates {
     #[inline]
     pub fn recount(&mut self, slots: usize, votes: &[Vote]) {
         for vote in votes.iter().filter(|vote| vote.weight > 0) {
-            if let Some(at) = self.labels[..slots].iter().position(|&held| held == vote.label) {
+            if let Some(at) =
+                self.labels[..slots].iter().position(|&candidate| candidate == vote.label)
+            {
                 self.weights[at] += u64::from(vote.weight);
             }
         }
@@ -55,17 +57,17 @@ impl Candidates {
     #[inline]
     fn take_by_slots(&mut self, slots: usize, label: Label, mut weight: u64) {
         let (labels, weights) = (&mut self.labels[..slots], &mut self.weights[..slots]);
-        if let Some(at) = labels.iter().position(|&held| held == label) {
+        if let Some(at) = labels.iter().position(|&candidate| candidate == label) {
             weights[at] += weight;
             return;
         }
-        let mut free = weights.iter().position(|&held| held == 0);
+        let mut free = weights.iter().position(|&weight| weight == 0);
         if free.is_none() {
-            let least = weights.iter().fold(weight, |least, &held| least.min(held));
+            let least = weights.iter().fold(weight, |least, &weight| least.min(weight));
             weight -= least;
-            for (at, (held, label)) in weights.iter_mut().zip(labels.iter_mut()).enumerate() {
-                *held -= least;
-                if *held == 0 {
+            for (at, (slot, label)) in weights.iter_mut().zip(labels.iter_mut()).enumerate() {
+                *slot -= least;
+                if *slot == 0 {
                     *label = NO_LABEL;
                     free = free.or(Some(at));
                 }
@@ -220,9 +222,9 @@ mod tests {
     }
 
     fn sketched(rule: Rule, votes: &[Vote]) -> Candidates {
-        let mut held = Candidates::NOTHING;
-        held.take_all(rule, votes);
-        held
+        let mut candidates = Candidates::NOTHING;
+        candidates.take_all(rule, votes);
+        candidates
     }
 
     /// Votes of few labels or many, of small weights or any.
@@ -261,14 +263,14 @@ mod tests {
             }
             let truth = sums(&lists.concat());
             let all: u64 = truth.values().sum();
-            let held: BTreeMap<Label, u64> = sketches[0].candidates().collect();
-            prop_assert!(held.len() <= slots as usize);
-            let lost = (all - held.values().sum::<u64>()) / u64::from(slots + 1);
+            let candidates: BTreeMap<Label, u64> = sketches[0].candidates().collect();
+            prop_assert!(candidates.len() <= slots as usize);
+            let lost = (all - candidates.values().sum::<u64>()) / u64::from(slots + 1);
             for (label, &sum) in &truth {
-                let held = held.get(label).copied().unwrap_or(0);
-                prop_assert!(held <= sum && sum - held <= lost, "{label}: {held} of {sum}");
+                let weight = candidates.get(label).copied().unwrap_or(0);
+                prop_assert!(weight <= sum && sum - weight <= lost, "{label}: {weight} of {sum}");
                 if sum * u64::from(slots + 1) > all {
-                    prop_assert!(held > 0, "{label} has {sum} of {all}");
+                    prop_assert!(weight > 0, "{label} has {sum} of {all}");
                 }
             }
         }
@@ -299,12 +301,12 @@ mod tests {
             let votes: Vec<Vote> = votes.iter().map(|&(label, weight)| Vote { label, weight }).collect();
             let mut vote_sketch = VoteSketch::new(Sketch::NU_MG8);
             vote_sketch.take(&votes);
-            let mut held = vote_sketch.finish();
-            prop_assert_eq!(&held.candidates().collect::<BTreeMap<_, _>>(), &sums(&votes));
-            let before = held;
-            held.forget_weights();
-            held.recount(8, &votes);
-            prop_assert_eq!(held, before);
+            let mut candidates = vote_sketch.finish();
+            prop_assert_eq!(&candidates.candidates().collect::<BTreeMap<_, _>>(), &sums(&votes));
+            let before = candidates;
+            candidates.forget_weights();
+            candidates.recount(8, &votes);
+            prop_assert_eq!(candidates, before);
         }
 
         #[test]
@@ -313,10 +315,10 @@ mod tests {
             weight in 1u32..9,
         ) {
             let votes: Vec<Vote> = labels.iter().map(|&label| Vote { label, weight }).collect();
-            let held = sketched(Rule::BoyerMoore, &votes);
+            let candidates = sketched(Rule::BoyerMoore, &votes);
             for (label, sum) in sums(&votes) {
                 if 2 * sum > labels.len() as u64 * u64::from(weight) {
-                    prop_assert_eq!(held.labels[0], label);
+                    prop_assert_eq!(candidates.labels[0], label);
                 }
             }
         }
@@ -326,29 +328,29 @@ mod tests {
     #[test]
     fn steps_of_the_definition() {
         let two = Rule::MisraGries(Slots::new(2).unwrap());
-        let mut held = Candidates::NOTHING;
-        let slots = |held: &Candidates| {
-            let slots = |at: usize| (held.labels[at], held.weights[at]);
+        let mut candidates = Candidates::NOTHING;
+        let slots = |candidates: &Candidates| {
+            let slots = |at: usize| (candidates.labels[at], candidates.weights[at]);
             [slots(0), slots(1)]
         };
-        held.take(two, 7, 3);
-        held.take(two, 5, 2);
-        assert_eq!(slots(&held), [(7, 3), (5, 2)]);
+        candidates.take(two, 7, 3);
+        candidates.take(two, 5, 2);
+        assert_eq!(slots(&candidates), [(7, 3), (5, 2)]);
         // All lose 2; the rest of the vote takes the slot that this frees.
-        held.take(two, 9, 6);
-        assert_eq!(slots(&held), [(7, 1), (9, 4)]);
-        held.take(two, 5, 1);
-        assert_eq!(slots(&held), [(NO_LABEL, 0), (9, 3)]);
-        held.take(two, 4, 3);
-        held.take(two, 6, 3);
-        assert_eq!(slots(&held), [(NO_LABEL, 0), (NO_LABEL, 0)]);
+        candidates.take(two, 9, 6);
+        assert_eq!(slots(&candidates), [(7, 1), (9, 4)]);
+        candidates.take(two, 5, 1);
+        assert_eq!(slots(&candidates), [(NO_LABEL, 0), (9, 3)]);
+        candidates.take(two, 4, 3);
+        candidates.take(two, 6, 3);
+        assert_eq!(slots(&candidates), [(NO_LABEL, 0), (NO_LABEL, 0)]);
 
-        let mut held = Candidates::NOTHING;
+        let mut candidates = Candidates::NOTHING;
         for (label, weight, expected) in
             [(7, 3, (7, 3)), (5, 2, (7, 1)), (5, 2, (5, 2)), (5, 1, (5, 3))]
         {
-            held.take(Rule::BoyerMoore, label, weight);
-            assert_eq!(slots(&held)[0], expected);
+            candidates.take(Rule::BoyerMoore, label, weight);
+            assert_eq!(slots(&candidates)[0], expected);
         }
     }
 }

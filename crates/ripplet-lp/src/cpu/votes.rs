@@ -14,7 +14,7 @@ const DIRECT_VERTICES: u32 = 1 << 17;
 /// Votes are first collected, then counted: collecting is bound by memory latency, counting runs in
 /// the caches. In a graph of at most 2¹⁷ vertices, an array has the sum of every label; it is cleared
 /// behind each vertex. In a larger graph, a hash table in the first-level cache has the sums.
-/// [`Few`](super::few::Few) counts the votes of vertices of low degree.
+/// [`LowDegreeSums`](super::low_degree::LowDegreeSums) counts the votes of vertices of low degree.
 ///
 /// The hash table is never cleared: the tag of a slot carries the number of the vertex that wrote
 /// it. It grows to the largest vertex that it meets; a vertex of low degree uses a small part.

@@ -17,7 +17,7 @@ use super::options::RefineError;
 use super::partition::Partition;
 use super::ratio::Ratio;
 use crate::checkpoint::{Checkpoint, CheckpointError, State};
-use crate::crew::Crew;
+use crate::team::ThreadTeam;
 use crate::{Keeper, Label, Round, RunError};
 use ripplet_graph::memory::{self, OutOfMemory};
 use ripplet_graph::{VertexId, as_atomic_words};
@@ -143,11 +143,14 @@ impl Progress {
 }
 
 /// Returns a bit for each vertex, whether it is active.
-pub(super) fn active_words(crew: &Crew, partition: &Partition) -> Result<Vec<u64>, OutOfMemory> {
+pub(super) fn active_words(
+    team: &ThreadTeam,
+    partition: &Partition,
+) -> Result<Vec<u64>, OutOfMemory> {
     let vertices = partition.labels.len();
     let mut words = memory::zeros(vertices.div_ceil(64))?;
     let to = as_atomic_words(&mut words);
-    crew.ranges(to.len(), READ_PER_TASK / 64, |range| {
+    team.ranges(to.len(), READ_PER_TASK / 64, |range| {
         for word in range {
             let of_word = (64 * word..vertices).take(64).enumerate();
             let bits = of_word.map(|(bit, v)| u64::from(partition.is_active(v as VertexId)) << bit);

@@ -12,9 +12,9 @@
 
 use super::level::{ArcArrays, Level, LevelGraph, READ_PER_TASK};
 use super::partition::Partition;
-use super::phases::{ARCS_TOGETHER, Scratch, Team};
+use super::phases::{ARCS_TOGETHER, Scratch, Workers};
 use super::score::NullModel;
-use crate::crew::Crew;
+use crate::team::ThreadTeam;
 use crate::{Label, NO_LABEL, RunError};
 use ripplet_graph::memory::{self, OutOfMemory};
 use ripplet_graph::{Observer, VertexId, as_atomic, as_atomic_words};
@@ -41,14 +41,18 @@ pub(super) struct Contraction {
 
 impl Contraction {
     /// Numbers the parts of the vertices `0..vertices`.
-    pub fn new(crew: &Crew, vertices: u32, parts: &Partition) -> Result<Contraction, OutOfMemory> {
+    pub fn new(
+        team: &ThreadTeam,
+        vertices: u32,
+        parts: &Partition,
+    ) -> Result<Contraction, OutOfMemory> {
         let vertices = vertices as usize;
         let founders_of = |range: Range<usize>| {
             (range.start as VertexId..range.end as VertexId).filter(|&v| parts.label(v) == v)
         };
         let mut firsts: Vec<u32> = memory::zeros(vertices.div_ceil(READ_PER_TASK))?;
         let counts = as_atomic(&mut firsts);
-        crew.ranges(vertices, READ_PER_TASK, |range| {
+        team.ranges(vertices, READ_PER_TASK, |range| {
             let task = range.start / READ_PER_TASK;
             counts[task].store(founders_of(range).count() as u32, Relaxed);
         });
@@ -57,7 +61,7 @@ impl Contraction {
         let mut founders = memory::zeros(count as usize)?;
         let mut vertex_of = memory::zeros(vertices)?;
         let (to, numbers) = (as_atomic(&mut founders), as_atomic(&mut vertex_of));
-        crew.ranges(vertices, READ_PER_TASK, |range| {
+        team.ranges(vertices, READ_PER_TASK, |range| {
             let first = firsts[range.start / READ_PER_TASK];
             for (number, v) in (first..).zip(founders_of(range)) {
                 to[number as usize].store(v, Relaxed);
@@ -65,7 +69,7 @@ impl Contraction {
             }
         });
         // Founders keep their numbers, and so may be read while others are written.
-        crew.ranges(vertices, READ_PER_TASK, |range| {
+        team.ranges(vertices, READ_PER_TASK, |range| {
             for v in range {
                 let founder = parts.label(v as VertexId) as usize;
                 if founder != v {
@@ -82,11 +86,11 @@ impl Contraction {
         arcs: &'a ArcArrays,
         level: &L,
         parts: &Partition,
-        team: &Team<'_>,
+        workers: &Workers<'_>,
         observer: &dyn Observer,
     ) -> Result<Option<LevelGraph<'a, L::Null>>, RunError> {
         let refused = RunError::Array;
-        let (members, ends) = self.grouped(team.crew).map_err(refused)?;
+        let (members, ends) = self.grouped(workers.team).map_err(refused)?;
         let group = |part: usize| {
             let begin = if part == 0 { 0 } else { ends[part - 1] };
             &members[begin as usize..ends[part] as usize]
@@ -102,8 +106,8 @@ impl Contraction {
         let largest = AtomicU64::new(0);
         let tasks = count.div_ceil(PARTS_PER_TASK);
         let huge = Mutex::new(Vec::new());
-        let least_huge = least_huge(level, team.crew);
-        team.each_task(tasks, observer, |task, Scratch { tally, arcs: buffer }| {
+        let least_huge = least_huge(level, workers.team);
+        workers.each_task(tasks, observer, |task, Scratch { tally, arcs: buffer }| {
             let mut most = 0;
             let mut lists = Lists { arrays: arcs, begins: begin_to, buffer, waiting: 0..0 };
             let first = task * PARTS_PER_TASK;
@@ -140,9 +144,9 @@ impl Contraction {
                 sums = memory::zeros(count).map_err(refused)?;
             }
             let sums = as_atomic_words(&mut sums);
-            self.add_arcs(team.crew, level, part as VertexId, group(part), sums);
+            self.add_arcs(workers.team, level, part as VertexId, group(part), sums);
             begin_to[part].store(arcs.len(), Relaxed);
-            let (degree, weight) = append_sums(team.crew, sums, arcs);
+            let (degree, weight) = append_sums(workers.team, sums, arcs);
             degree_to[part].store(degree as u32, Relaxed);
             largest.fetch_max(weight, Relaxed);
         }
@@ -156,13 +160,13 @@ impl Contraction {
     /// Adds the weights of the members' arcs to the sums of the other ends' parts, by all threads.
     fn add_arcs<L: Level>(
         &self,
-        crew: &Crew,
+        team: &ThreadTeam,
         level: &L,
         part: VertexId,
         members: &[VertexId],
         sums: &[AtomicU64],
     ) {
-        crew.ranges(members.len(), MEMBERS_PER_TASK, |range| {
+        team.ranges(members.len(), MEMBERS_PER_TASK, |range| {
             for &v in &members[range] {
                 level.each_arc(v, |u, weight| {
                     let other = self.vertex_of[u as usize];
@@ -177,14 +181,14 @@ impl Contraction {
     /// Returns the vertices grouped by part, ascending in each group, and the end of each group.
     ///
     /// A counting sort: each thread has a range of vertices, and counts for it.
-    fn grouped(&self, crew: &Crew) -> Result<(Vec<VertexId>, Vec<u32>), OutOfMemory> {
+    fn grouped(&self, team: &ThreadTeam) -> Result<(Vec<VertexId>, Vec<u32>), OutOfMemory> {
         let (vertices, parts) = (self.vertex_of.len(), self.founders.len());
         // The counts take no more memory than the members.
-        let ranges = crew.adders(vertices).min(vertices / parts.max(1)).max(1);
+        let ranges = team.adders(vertices).min(vertices / parts.max(1)).max(1);
         let range = |number: usize| vertices * number / ranges..vertices * (number + 1) / ranges;
         let mut places: Vec<u32> = memory::zeros(ranges * parts)?;
         let counts = as_atomic(&mut places);
-        crew.run(ranges, |number| {
+        team.run(ranges, |number| {
             let counts = &counts[number * parts..][..parts];
             for &part in &self.vertex_of[range(number)] {
                 add_alone(&counts[part as usize], 1);
@@ -198,7 +202,7 @@ impl Contraction {
         }
         let mut members = memory::zeros(vertices)?;
         let (to, next) = (as_atomic(&mut members), as_atomic(&mut places));
-        crew.run(ranges, |number| {
+        team.run(ranges, |number| {
             let next = &next[number * parts..][..parts];
             for v in range(number) {
                 let place = add_alone(&next[self.vertex_of[v] as usize], 1);
@@ -212,8 +216,12 @@ impl Contraction {
 
     /// Returns the communities of the level below as communities of this level's vertices, each
     /// named by its smallest vertex.
-    pub fn lifted(&self, crew: &Crew, below: &Partition) -> Result<Vec<VertexId>, OutOfMemory> {
-        named_by_smallest(crew, self.founders.len(), below.labels.len(), |vertex| {
+    pub fn lifted(
+        &self,
+        team: &ThreadTeam,
+        below: &Partition,
+    ) -> Result<Vec<VertexId>, OutOfMemory> {
+        named_by_smallest(team, self.founders.len(), below.labels.len(), |vertex| {
             below.label(self.founders[vertex as usize])
         })
     }
@@ -241,13 +249,13 @@ fn add_alone(sum: &AtomicU32, value: u32) -> u32 {
 
 /// Returns the fewest arcs of a part that all threads sum up together, as one thread would be busy with it for as long
 /// as all are with the others. At most twice as many parts as threads have as many.
-fn least_huge<L: Level>(level: &L, crew: &Crew) -> u64 {
-    let threads = crew.threads() as u64;
+fn least_huge<L: Level>(level: &L, team: &ThreadTeam) -> u64 {
+    let threads = team.threads() as u64;
     if threads == 1 {
         return u64::MAX;
     }
     let degrees = |range: Range<usize>| range.map(|v| u64::from(level.degree(v as VertexId))).sum();
-    let arcs = crew.sum(level.vertices() as usize, READ_PER_TASK, degrees);
+    let arcs = team.sum(level.vertices() as usize, READ_PER_TASK, degrees);
     (arcs / (2 * threads)).max(LEAST_HUGE)
 }
 
@@ -257,9 +265,9 @@ fn arcs_of<L: Level>(level: &L, vertices: &[VertexId]) -> u64 {
 }
 
 /// Appends the sums above 0 to the arcs, and sets them to 0; returns their number and their sum.
-fn append_sums(crew: &Crew, sums: &[AtomicU64], arcs: &ArcArrays) -> (u64, u64) {
+fn append_sums(team: &ThreadTeam, sums: &[AtomicU64], arcs: &ArcArrays) -> (u64, u64) {
     let weight = AtomicU64::new(0);
-    let degree = crew.sum(sums.len(), READ_PER_TASK, |range| {
+    let degree = team.sum(sums.len(), READ_PER_TASK, |range| {
         let has_arc = |&other: &usize| sums[other].load(Relaxed) > 0;
         let count = range.clone().filter(has_arc).count();
         let mut own = 0;
@@ -318,14 +326,14 @@ impl Lists<'_> {
 ///
 /// `community` returns the community of a vertex, below `communities`.
 pub(super) fn named_by_smallest(
-    crew: &Crew,
+    team: &ThreadTeam,
     vertices: usize,
     communities: usize,
     community: impl Fn(VertexId) -> u32 + Sync,
 ) -> Result<Vec<VertexId>, OutOfMemory> {
     let mut smallest = memory::filled(u32::MAX, communities)?;
     let names = as_atomic(&mut smallest);
-    crew.ranges(vertices, READ_PER_TASK, |range| {
+    team.ranges(vertices, READ_PER_TASK, |range| {
         for v in range {
             let name = &names[community(v as VertexId) as usize];
             // Most vertices are not the smallest so far: a load is cheaper than an update.
@@ -336,7 +344,7 @@ pub(super) fn named_by_smallest(
     });
     let mut named = memory::zeros(vertices)?;
     let to = as_atomic(&mut named);
-    crew.ranges(vertices, READ_PER_TASK, |range| {
+    team.ranges(vertices, READ_PER_TASK, |range| {
         for v in range {
             let name = names[community(v as VertexId) as usize].load(Relaxed);
             to[v].store(name, Relaxed);
@@ -347,11 +355,14 @@ pub(super) fn named_by_smallest(
 
 /// Returns communities given by labels, each named by its smallest vertex; a vertex without a label is
 /// one of its own. Labels are vertices or [`NO_LABEL`].
-pub(super) fn named_labels(crew: &Crew, labels: &[Label]) -> Result<Vec<VertexId>, OutOfMemory> {
+pub(super) fn named_labels(
+    team: &ThreadTeam,
+    labels: &[Label],
+) -> Result<Vec<VertexId>, OutOfMemory> {
     let vertices = labels.len();
     // All vertices without a label are one more community, until each is named by itself.
     let label = |v: VertexId| labels[v as usize].min(vertices as VertexId);
-    let mut named = named_by_smallest(crew, vertices, vertices + 1, label)?;
+    let mut named = named_by_smallest(team, vertices, vertices + 1, label)?;
     let has_none = |&(v, _): &(usize, &mut VertexId)| labels[v] == NO_LABEL;
     named.iter_mut().enumerate().filter(has_none).for_each(|(v, name)| *name = v as VertexId);
     Ok(named)
@@ -360,7 +371,7 @@ pub(super) fn named_labels(crew: &Crew, labels: &[Label]) -> Result<Vec<VertexId
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::crew::with_whole_pool;
+    use crate::team::with_whole_pool;
     use rayon::ThreadPoolBuilder;
 
     #[test]
@@ -371,7 +382,7 @@ mod tests {
         let contraction = Contraction { vertex_of, founders: vec![0; 5] };
         for threads in [1, 2, 4] {
             let pool = ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            let grouped = pool.install(|| with_whole_pool(|crew| contraction.grouped(crew)));
+            let grouped = pool.install(|| with_whole_pool(|team| contraction.grouped(team)));
             let (members, ends) = grouped.unwrap();
             assert_eq!(members, expected, "{threads} threads");
             let sizes = (0..5).map(|part| members_of(part).count() as u32);
@@ -386,7 +397,7 @@ mod tests {
     #[test]
     fn nothing_is_grouped_into_nothing() {
         let contraction = Contraction { vertex_of: Vec::new(), founders: Vec::new() };
-        let grouped = with_whole_pool(|crew| contraction.grouped(crew));
+        let grouped = with_whole_pool(|team| contraction.grouped(team));
         assert_eq!(grouped, Ok((Vec::new(), Vec::new())));
     }
 }

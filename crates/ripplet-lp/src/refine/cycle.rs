@@ -21,8 +21,8 @@ use super::partition::Partition;
 use super::score::{Directed, Factors, NullModel, Undirected};
 use super::sizes::Sizes;
 use super::steps::{Draw, Figures, HostLevel, RefineSteps, Rule};
-use crate::crew::{Crew, with_whole_pool};
 use crate::hash::Clock;
+use crate::team::{ThreadTeam, with_whole_pool};
 use crate::{Label, Round, RoundObserver, RunError};
 use ripplet_graph::memory::{self, OutOfMemory};
 use std::marker::PhantomData;
@@ -101,9 +101,9 @@ impl<S: RefineSteps> Cycles<'_, S> {
         depth: u32,
     ) -> Result<(), RunError> {
         if let Some(level) = self.steps.to_host(graph, partition)? {
-            let labels = with_whole_pool(|crew| {
+            let labels = with_whole_pool(|team| {
                 let (state, observer) = (&mut self.state, &mut *self.observer);
-                cycle_on_host(crew, level, depth, state, observer)
+                cycle_on_host(team, level, depth, state, observer)
             })?;
             return self.steps.take_labels(graph, partition, &labels);
         }
@@ -184,21 +184,21 @@ impl<S: RefineSteps> Cycles<'_, S> {
 
 /// Performs a cycle on a contracted graph that a device leaves to the host; returns its labels.
 fn cycle_on_host(
-    crew: &Crew,
+    team: &ThreadTeam,
     level: HostLevel,
     depth: u32,
     state: &mut CycleState,
     observer: &mut dyn RoundObserver,
 ) -> Result<Vec<Label>, RunError> {
     match level.imbalances {
-        Some(_) => cycle_under::<Directed>(crew, level, depth, state, observer),
-        None => cycle_under::<Undirected>(crew, level, depth, state, observer),
+        Some(_) => cycle_under::<Directed>(team, level, depth, state, observer),
+        None => cycle_under::<Undirected>(team, level, depth, state, observer),
     }
 }
 
 /// [`cycle_on_host`] under a null model.
 fn cycle_under<M: NullModel>(
-    crew: &Crew,
+    team: &ThreadTeam,
     level: HostLevel,
     depth: u32,
     state: &mut CycleState,
@@ -219,13 +219,13 @@ fn cycle_under<M: NullModel>(
     // Each contracted graph has fewer vertices, and no more arcs, than that below it.
     let most = arcs.saturating_mul(u64::from(graph.vertices()));
     let arrays = ArcArrays::new(room.min(most)).map_err(refused)?;
-    let mut partition = Partition::new(crew, labels, &graph).map_err(refused)?;
+    let mut partition = Partition::new(team, labels, &graph).map_err(refused)?;
     partition.fix(&level.fixed);
     if let Some(sizes) = level.sizes {
-        let sizes = Sizes::of(crew, level.most_size, sizes, &partition.labels);
+        let sizes = Sizes::of(team, level.most_size, sizes, &partition.labels);
         partition.sizes = Some(sizes.map_err(refused)?);
     }
-    let steps = HostSteps::new(crew, &graph, &arrays, Vec::new()).map_err(refused)?;
+    let steps = HostSteps::new(team, &graph, &arrays, Vec::new()).map_err(refused)?;
     let mut cycles = Cycles { steps, state: std::mem::take(state), observer };
     cycles.cycle(&HostGraph::Input, &partition, depth)?;
     *state = cycles.state;

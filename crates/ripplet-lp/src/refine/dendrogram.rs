@@ -33,11 +33,11 @@ use super::input::{Input, OnInput, on_input};
 use super::level::{ArcArrays, Level, LevelGraph};
 use super::options::{Objective, RefineError, RefineOptions};
 use super::partition::Partition;
-use super::phases::Team;
+use super::phases::Workers;
 use super::run::{initial, plan};
 use super::score::NullModel;
-use crate::crew::{Crew, with_whole_pool};
 use crate::hash::mix;
+use crate::team::{ThreadTeam, with_whole_pool};
 use crate::{Label, NO_LABEL, RoundObserver, RunError};
 use ripplet_graph::memory::{self, OutOfMemory};
 use ripplet_graph::{Direction, GraphView};
@@ -148,7 +148,7 @@ impl OnInput for Work<'_> {
     type Found = Vec<Merge>;
 
     fn perform<L: Level>(self, input: Input, level: &L) -> Result<Vec<Merge>, RefineError> {
-        let begun = with_whole_pool(|crew| self.begin(crew, &input, level))?;
+        let begun = with_whole_pool(|team| self.begin(team, &input, level))?;
         // A contracted graph never has more arcs than its input.
         let Some((mut clusters, inside)) = begun else { return Ok(Vec::new()) };
         let total = input.total as f64;
@@ -181,17 +181,17 @@ impl Work<'_> {
     /// them have no space.
     fn begin<L: Level>(
         &self,
-        crew: &Crew,
+        team: &ThreadTeam,
         input: &Input,
         level: &L,
     ) -> Result<Option<(Clusters, u64)>, RefineError> {
-        let named = initial(crew, Some(self.labels), level.vertices())?;
-        let partition = Partition::new(crew, named, level)?;
-        let inside = sums(crew, level, &partition).inner;
-        let contraction = Contraction::new(crew, level.vertices(), &partition)?;
+        let named = initial(team, Some(self.labels), level.vertices())?;
+        let partition = Partition::new(team, named, level)?;
+        let inside = sums(team, level, &partition).inner;
+        let contraction = Contraction::new(team, level.vertices(), &partition)?;
         let arrays = ArcArrays::new(input.arcs)?;
-        let team = Team::new(crew, contraction.founders.len())?;
-        let graph = contraction.graph(&arrays, level, &partition, &team, self.observer)?;
+        let workers = Workers::new(team, contraction.founders.len())?;
+        let graph = contraction.graph(&arrays, level, &partition, &workers, self.observer)?;
         let Some(graph) = graph else { return Ok(None) };
         let numbers = numbers(&contraction.founders, self.labels)?;
         let mut clusters = Clusters::new(&graph, &numbers)?;

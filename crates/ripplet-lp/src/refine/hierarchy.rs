@@ -21,7 +21,7 @@ use super::options::{Objective, RefineError, RefineOptions};
 use super::partition::Partition;
 use super::run::{contracted_arcs, initial, plan};
 use super::steps::RefineSteps;
-use crate::crew::{Crew, with_whole_pool};
+use crate::team::{ThreadTeam, with_whole_pool};
 use crate::{Label, RoundObserver};
 use ripplet_graph::{GraphView, memory};
 
@@ -103,22 +103,22 @@ impl OnInput for Hierarchy<'_> {
     type Found = Vec<Vec<Label>>;
 
     fn perform<L: Level>(self, input: Input, level: &L) -> Result<Self::Found, RefineError> {
-        with_whole_pool(|crew| self.levels(crew, &input, level))
+        with_whole_pool(|team| self.levels(team, &input, level))
     }
 }
 
 impl Hierarchy<'_> {
     fn levels<L: Level>(
         self,
-        crew: &Crew,
+        team: &ThreadTeam,
         input: &Input,
         level: &L,
     ) -> Result<Vec<Vec<Label>>, RefineError> {
         let vertices = level.vertices();
-        let communities = initial(crew, Some(self.labels), vertices)?;
+        let communities = initial(team, Some(self.labels), vertices)?;
         let arrays = ArcArrays::new(contracted_arcs(input.arcs))?;
-        let mut communities = Partition::new(crew, communities, level)?;
-        let steps = HostSteps::new(crew, level, &arrays, Vec::new())?;
+        let mut communities = Partition::new(team, communities, level)?;
+        let steps = HostSteps::new(team, level, &arrays, Vec::new())?;
         let factors = input.objective.factors(input.total);
         let state = CycleState::new(factors, self.seed, vertices);
         let mut cycles = Cycles { steps, state, observer: self.observer };
@@ -132,7 +132,7 @@ impl Hierarchy<'_> {
             let HostContraction { map, graph: above, partition, .. } = next;
             parts.iter_mut().for_each(|part| *part = map.vertex_of[*part as usize]);
             let count = map.founders.len();
-            found.push(named_by_smallest(crew, parts.len(), count, |v| parts[v as usize])?);
+            found.push(named_by_smallest(team, parts.len(), count, |v| parts[v as usize])?);
             (graph, communities) = (above, partition);
         }
         Ok(found)

@@ -1,4 +1,4 @@
-//! The steps of a refinement on the CPU, by a crew of threads.
+//! The steps of a refinement on the CPU, by a team of threads.
 
 use super::checkpoint::{activate, active_words};
 use super::contract::{Contraction, named_by_smallest};
@@ -6,11 +6,11 @@ use super::input::LISTS_PER_TASK;
 use super::level::{ArcArrays, Level, LevelGraph, READ_PER_TASK};
 use super::moves::{MoveRound, Moves};
 use super::partition::Partition;
-use super::phases::{Phases, Team};
+use super::phases::{Phases, Workers};
 use super::score::{Gain, Mass, Sums};
 use super::steps::{Counts, Figures, RefineSteps, Rule, Saved};
 use super::subdivide::Subdivision;
-use crate::crew::Crew;
+use crate::team::ThreadTeam;
 use crate::{Label, RunError};
 use ripplet_graph::memory::{self, OutOfMemory};
 use ripplet_graph::{Observer, VertexId, as_atomic};
@@ -27,7 +27,7 @@ pub(super) struct HostSteps<'a, L> {
 /// What the steps on all levels share. It does not depend on the type of the input, so that the steps on contracted
 /// graphs are compiled once.
 struct Workspace<'a> {
-    team: Team<'a>,
+    workers: Workers<'a>,
     /// The phases of the current round, of any level.
     phases: Phases,
     /// The parts of the current subdivision, of any level.
@@ -71,16 +71,16 @@ macro_rules! on_level {
 impl<'a, L: Level> HostSteps<'a, L> {
     /// Allocates what the levels of an input share; `best` are the labels to begin with.
     pub fn new(
-        crew: &'a Crew,
+        team: &'a ThreadTeam,
         input: &'a L,
         arrays: &'a ArcArrays,
         best: Vec<Label>,
     ) -> Result<HostSteps<'a, L>, OutOfMemory> {
         let vertices = input.vertices() as usize;
         let work = Workspace {
-            team: Team::new(crew, vertices)?,
+            workers: Workers::new(team, vertices)?,
             phases: Phases::new(vertices)?,
-            parts: Partition::new(crew, memory::zeros(vertices)?, input)?,
+            parts: Partition::new(team, memory::zeros(vertices)?, input)?,
             arrays,
             best,
         };
@@ -111,10 +111,10 @@ impl<'a> Workspace<'a> {
         keeps_active: bool,
         observer: &dyn Observer,
     ) -> Result<Counts, RunError> {
-        let Workspace { phases, team, .. } = self;
-        let (team, factors) = (&*team, rule.factors.in_type::<T>());
+        let Workspace { phases, workers, .. } = self;
+        let (workers, factors) = (&*workers, rule.factors.in_type::<T>());
         phases.begin_level(level.vertices(), rule.figures.arcs);
-        let round = MoveRound { level, partition, team, observer, keeps_active };
+        let round = MoveRound { level, partition, workers, observer, keeps_active };
         Moves { round, factors }.perform(phases, rule.draw)
     }
 
@@ -138,11 +138,12 @@ impl<'a> Workspace<'a> {
         rule: Rule,
         observer: &dyn Observer,
     ) -> Result<Counts, RunError> {
-        let Workspace { phases, team, parts, .. } = self;
-        let (team, parts, factors) = (&*team, &*parts, rule.factors.in_type::<T>());
-        parts.separate(team.crew, level);
+        let Workspace { phases, workers, parts, .. } = self;
+        let (workers, parts, factors) = (&*workers, &*parts, rule.factors.in_type::<T>());
+        parts.separate(workers.team, level);
         phases.begin_level(level.vertices(), rule.figures.arcs);
-        Subdivision { level, communities, parts, factors, team, observer }.round(phases, rule.draw)
+        Subdivision { level, communities, parts, factors, workers, observer }
+            .round(phases, rule.draw)
     }
 
     fn contract<G: Level>(
@@ -151,17 +152,17 @@ impl<'a> Workspace<'a> {
         communities: &Partition,
         observer: &dyn Observer,
     ) -> Result<Option<HostContraction<'a, G::Null>>, RunError> {
-        let Workspace { arrays, parts, team, .. } = self;
-        let crew = team.crew;
-        let map = Contraction::new(crew, level.vertices(), parts).map_err(refused)?;
+        let Workspace { arrays, parts, workers, .. } = self;
+        let team = workers.team;
+        let map = Contraction::new(team, level.vertices(), parts).map_err(refused)?;
         let below = arrays.len();
-        let Some(graph) = map.graph(arrays, level, parts, team, observer)? else {
+        let Some(graph) = map.graph(arrays, level, parts, workers, observer)? else {
             arrays.truncate(below);
             return Ok(None);
         };
-        let begin = map.lifted(crew, communities).map_err(refused)?;
+        let begin = map.lifted(team, communities).map_err(refused)?;
         let own = memory::copied(&begin).map_err(refused)?;
-        let partition = communities.contracted(crew, own, &graph, &map.vertex_of);
+        let partition = communities.contracted(team, own, &graph, &map.vertex_of);
         let partition = partition.map_err(refused)?;
         let graph = HostGraph::Contracted(graph);
         Ok(Some(HostContraction { map, graph, partition, begin, below }))
@@ -175,27 +176,27 @@ impl<'a> Workspace<'a> {
     ) -> Result<u64, OutOfMemory> {
         let HostContraction { map, partition: coarse, begin, .. } = contraction;
         let Contraction { vertex_of, founders } = map;
-        let (crew, count) = (self.team.crew, founders.len());
+        let (team, count) = (self.workers.team, founders.len());
         // The same names as before the cycle, so that vertices have moved only if their name has
         // changed.
-        let names = named_by_smallest(crew, count, count, |vertex| coarse.label(vertex))?;
-        crew.ranges(vertex_of.len(), READ_PER_TASK, |range| {
+        let names = named_by_smallest(team, count, count, |vertex| coarse.label(vertex))?;
+        team.ranges(vertex_of.len(), READ_PER_TASK, |range| {
             for v in range {
                 let label = founders[names[vertex_of[v] as usize] as usize];
                 partition.labels[v].store(label, Relaxed);
                 partition.set_mass::<G::Null>(v as Label, Mass::default());
             }
         });
-        crew.ranges(count, READ_PER_TASK, |range| {
+        team.ranges(count, READ_PER_TASK, |range| {
             for vertex in range.filter(|&vertex| names[vertex] as usize == vertex) {
                 let mass = coarse.mass::<G::Null>(coarse.label(vertex as VertexId));
                 partition.set_mass::<G::Null>(founders[vertex], mass);
             }
         });
         if let Some(sizes) = &partition.sizes {
-            sizes.sum_up(crew, &partition.labels);
+            sizes.sum_up(team, &partition.labels);
         }
-        Ok(crew.sum(vertex_of.len(), READ_PER_TASK / 16, |range| {
+        Ok(team.sum(vertex_of.len(), READ_PER_TASK / 16, |range| {
             let has_moved = |v: &usize| {
                 let part = vertex_of[*v] as usize;
                 names[part] != begin[part]
@@ -208,7 +209,7 @@ impl<'a> Workspace<'a> {
     fn keep(&mut self, partition: &Partition) -> bool {
         let vertices = self.best.len();
         let best = as_atomic(&mut self.best);
-        let changed = self.team.crew.sum(vertices, READ_PER_TASK, |range| {
+        let changed = self.workers.team.sum(vertices, READ_PER_TASK, |range| {
             let labels = best[range.clone()].iter().zip(&partition.labels[range]);
             let changes = labels.map(|(best, label)| {
                 let label = label.load(Relaxed);
@@ -226,7 +227,7 @@ impl<'a, L: Level> RefineSteps for HostSteps<'a, L> {
     type Contraction = HostContraction<'a, L::Null>;
 
     fn figures(&mut self, graph: &HostGraph<'a, L::Null>) -> Result<Figures, RunError> {
-        Ok(on_level!(self, graph, level => figures(self.work.team.crew, level)))
+        Ok(on_level!(self, graph, level => figures(self.work.workers.team, level)))
     }
 
     fn move_round(
@@ -287,7 +288,7 @@ impl<'a, L: Level> RefineSteps for HostSteps<'a, L> {
         graph: &HostGraph<'a, L::Null>,
         partition: &Partition,
     ) -> Result<Sums, RunError> {
-        Ok(on_level!(self, graph, level => sums(self.work.team.crew, level, partition)))
+        Ok(on_level!(self, graph, level => sums(self.work.workers.team, level, partition)))
     }
 
     fn activate_all(&mut self, partition: &Partition) -> Result<(), RunError> {
@@ -301,7 +302,7 @@ impl<'a, L: Level> RefineSteps for HostSteps<'a, L> {
     }
 
     fn state(&mut self, partition: &Partition) -> Result<Saved<'_>, RunError> {
-        let active = active_words(self.work.team.crew, partition)?;
+        let active = active_words(self.work.workers.team, partition)?;
         Ok((Cow::Borrowed(&self.work.best), active))
     }
 
@@ -316,17 +317,17 @@ impl<'a, L: Level> RefineSteps for HostSteps<'a, L> {
 }
 
 /// Returns the figures of a level.
-fn figures<G: Level>(crew: &Crew, level: &G) -> Figures {
+fn figures<G: Level>(team: &ThreadTeam, level: &G) -> Figures {
     let masses = level.masses();
     let largest_and_total = |range: Range<usize>| {
         let masses = &masses[range];
         (masses.iter().copied().max().unwrap_or(0), masses.iter().sum::<u64>())
     };
     let (largest_mass, total_mass) =
-        crew.reduce(masses.len(), READ_PER_TASK, largest_and_total, |a, b| {
+        team.reduce(masses.len(), READ_PER_TASK, largest_and_total, |a, b| {
             (a.0.max(b.0), a.1 + b.1)
         });
-    let arcs = crew.sum(masses.len(), READ_PER_TASK, |range| {
+    let arcs = team.sum(masses.len(), READ_PER_TASK, |range| {
         range.map(|v| u64::from(level.degree(v as VertexId))).sum()
     });
     let (vertices, largest_weight) = (level.vertices(), level.largest_weight());
@@ -334,15 +335,15 @@ fn figures<G: Level>(crew: &Crew, level: &G) -> Figures {
 }
 
 /// Returns the sums of a partition, without self-loops.
-pub(super) fn sums<G: Level>(crew: &Crew, level: &G, partition: &Partition) -> Sums {
+pub(super) fn sums<G: Level>(team: &ThreadTeam, level: &G, partition: &Partition) -> Sums {
     let vertices = partition.labels.len();
     let square = |label: usize| partition.mass::<G::Null>(label as Label).square();
     let squares = |range: Range<usize>| range.map(square).sum::<u128>();
-    let squares = crew.reduce(vertices, READ_PER_TASK, squares, |a, b| a + b);
+    let squares = team.reduce(vertices, READ_PER_TASK, squares, |a, b| a + b);
     if partition.is_singletons() {
         return Sums { inner: 0, squares };
     }
-    let inner = crew.sum(vertices, LISTS_PER_TASK, |range| {
+    let inner = team.sum(vertices, LISTS_PER_TASK, |range| {
         let weight = |v: VertexId| {
             let own = partition.label(v);
             let weights = level.arcs(v).map(|(u, w)| if partition.label(u) == own { w } else { 0 });

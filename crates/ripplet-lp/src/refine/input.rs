@@ -7,7 +7,7 @@ use super::level::{BothEnds, InputArcs, InputLevel, Level, Lists};
 use super::options::{Objective, RefineError, Resolution};
 use super::ratio::Ratio;
 use super::score::{Directed, Factors, NullModel, Undirected};
-use crate::crew::{Crew, with_whole_pool};
+use crate::team::{ThreadTeam, with_whole_pool};
 use ripplet_graph::storage::{GraphLists, NeighborLists};
 use ripplet_graph::{
     Direction, GraphView, as_atomic_words, dispatch_lists, dispatch_storage, memory,
@@ -90,7 +90,7 @@ impl<W: OnInput> Opening<'_, W> {
     where
         Lists<N, WEIGHTED>: InputArcs,
     {
-        let weights = with_whole_pool(|crew| Weights::of_undirected(crew, lists.0))?;
+        let weights = with_whole_pool(|team| Weights::of_undirected(team, lists.0))?;
         self.perform::<_, Undirected>(lists, weights)
     }
 
@@ -104,7 +104,7 @@ impl<W: OnInput> Opening<'_, W> {
     {
         let has_imbalances = self.objective.has_imbalances(Direction::Directed);
         let weights =
-            with_whole_pool(|crew| Weights::of_directed(crew, out.0, incoming.0, has_imbalances))?;
+            with_whole_pool(|team| Weights::of_directed(team, out.0, incoming.0, has_imbalances))?;
         let arcs = BothEnds { out, incoming };
         match has_imbalances {
             true => self.perform::<_, Directed>(arcs, weights),
@@ -222,17 +222,20 @@ impl Strength {
 }
 
 impl Weights {
-    fn of_undirected<N: NeighborLists>(crew: &Crew, lists: N) -> Result<Weights, RefineError> {
+    fn of_undirected<N: NeighborLists>(
+        team: &ThreadTeam,
+        lists: N,
+    ) -> Result<Weights, RefineError> {
         let sum = |v: usize| {
             let Strength { all, loops } = Strength::of(lists, v);
             Strength { all: all + loops, loops: 2 * loops }
         };
-        Weights::summed(crew, lists.vertices(), sum)
+        Weights::summed(team, lists.vertices(), sum)
     }
 
     /// Sums up the weights of both lists, which both have the self-loops.
     fn of_directed<N: NeighborLists>(
-        crew: &Crew,
+        team: &ThreadTeam,
         out: N,
         incoming: N,
         has_imbalances: bool,
@@ -247,20 +250,20 @@ impl Weights {
             }
             Strength { all: out.all + incoming.all, loops: out.loops + incoming.loops }
         };
-        let weights = Weights::summed(crew, out.vertices(), sum)?;
+        let weights = Weights::summed(team, out.vertices(), sum)?;
         Ok(Weights { imbalances, ..weights })
     }
 
     /// Sums up the strengths of all vertices.
     fn summed(
-        crew: &Crew,
+        team: &ThreadTeam,
         vertices: usize,
         strength: impl Fn(usize) -> Strength + Sync,
     ) -> Result<Weights, RefineError> {
         let mut strengths: Vec<u64> = memory::zeros(vertices)?;
         let of_loops = AtomicU64::new(0);
         let to = as_atomic_words(&mut strengths);
-        crew.ranges(to.len(), LISTS_PER_TASK, |range| {
+        team.ranges(to.len(), LISTS_PER_TASK, |range| {
             let mut all_loops = 0;
             for v in range {
                 let Strength { all, loops } = strength(v);

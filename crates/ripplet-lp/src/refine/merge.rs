@@ -31,13 +31,13 @@ use super::level::{ArcArrays, Level, LevelGraph, READ_PER_TASK};
 use super::merge_share::MergeShare;
 use super::moves::MoveRound;
 use super::partition::Partition;
-use super::phases::{Phases, Team};
+use super::phases::{Phases, Workers};
 use super::score::Undirected;
 use super::steps::{Counts, Draw};
 use super::tally::Tally;
-use crate::crew::{Crew, with_whole_pool};
 use crate::disjoint_sets::DisjointSets;
 use crate::hash::{Clock, Stream, mix};
+use crate::team::{ThreadTeam, with_whole_pool};
 use crate::{Label, NO_LABEL, RunError};
 use rayon::prelude::*;
 use ripplet_graph::memory::{self, OutOfMemory};
@@ -74,18 +74,18 @@ pub(crate) fn merge(
     seed: u64,
     observer: &dyn Observer,
 ) -> Result<u32, RunError> {
-    with_whole_pool(|crew| {
+    with_whole_pool(|team| {
         dispatch_lists!(graph, (out, incoming) => {
             let incoming = (graph.direction() == Direction::Directed).then_some(incoming);
             let strength_of = |v: usize| {
                 out.strength_of(v) + incoming.map_or(0, |incoming| incoming.strength_of(v))
             };
-            let masses = strengths_by(crew, graph.vertices(), strength_of)?;
+            let masses = strengths_by(team, graph.vertices(), strength_of)?;
             let total = total_of(&masses)?;
             let name_of = |(v, &label)| if label == NO_LABEL { v as VertexId } else { label };
             let before = match is_named {
                 true => memory::collected(labels.iter().enumerate().map(name_of)),
-                false => named_labels(crew, labels),
+                false => named_labels(team, labels),
             };
             let before = before.map_err(refused)?;
             let communities = count_named(&before);
@@ -94,7 +94,7 @@ pub(crate) fn merge(
             let has_unlabelled = labels.contains(&NO_LABEL);
             let input = CommunityArcs { out, incoming, labels: &*labels, has_unlabelled, masses };
             let rule = MergeRule { share, total };
-            let steps = HostMerge::new(crew, &input, before, communities, &arrays)?;
+            let steps = HostMerge::new(team, &input, before, communities, &arrays)?;
             let (left, named) = merge_communities(steps, communities, rule, seed, observer)?;
             if left == communities {
                 return Ok(0);
@@ -163,12 +163,12 @@ impl SummedUp {
         seed: u64,
         observer: &dyn Observer,
     ) -> Result<(u32, Vec<VertexId>), RunError> {
-        with_whole_pool(|crew| {
+        with_whole_pool(|team| {
             let communities = self.masses.len() as u32;
             let rule = MergeRule { share, total: total_of(&self.masses)? };
             let arrays = ArraysInTurn::new(self.neighbors.len() as u64).map_err(refused)?;
             let alone = memory::collected(0..communities).map_err(refused)?;
-            let steps = HostMerge::new(crew, self, alone, communities, &arrays)?;
+            let steps = HostMerge::new(team, self, alone, communities, &arrays)?;
             merge_communities(steps, communities, rule, seed, observer)
         })
     }
@@ -176,23 +176,23 @@ impl SummedUp {
 
 /// Returns communities given by labels, each named by its smallest vertex: see [`named_labels`].
 pub(crate) fn smallest_members(labels: &[Label]) -> Result<Vec<VertexId>, RunError> {
-    with_whole_pool(|crew| named_labels(crew, labels)).map_err(refused)
+    with_whole_pool(|team| named_labels(team, labels)).map_err(refused)
 }
 
 /// Returns the strength of each vertex: the summed weight of its arcs.
 pub(crate) fn strengths(graph: GraphView<'_>) -> Result<Vec<u64>, RunError> {
     let strength_of = |v: usize| graph.strength(v as VertexId);
-    with_whole_pool(|crew| strengths_by(crew, graph.vertices(), strength_of))
+    with_whole_pool(|team| strengths_by(team, graph.vertices(), strength_of))
 }
 
 fn strengths_by(
-    crew: &Crew,
+    team: &ThreadTeam,
     vertices: u32,
     strength_of: impl Fn(usize) -> u64 + Sync,
 ) -> Result<Vec<u64>, RunError> {
     let mut strengths: Vec<u64> = memory::zeros(vertices as usize).map_err(refused)?;
     let to = as_atomic_words(&mut strengths);
-    crew.ranges(to.len(), READ_PER_TASK, |range| {
+    team.ranges(to.len(), READ_PER_TASK, |range| {
         range.for_each(|v| to[v].store(strength_of(v), Relaxed));
     });
     Ok(strengths)
@@ -277,7 +277,7 @@ fn refused(error: OutOfMemory) -> RunError {
 pub(crate) fn bytes_for(vertices: u64, arcs: u64, threads: u64) -> u64 {
     // Strengths and names, two partitions, the first contraction; later ones are smaller.
     let own = 16 * vertices + 2 * Partition::bytes_for(vertices, false);
-    let own = own.saturating_add(Team::bytes_for(vertices, threads));
+    let own = own.saturating_add(Workers::bytes_for(vertices, threads));
     own.saturating_add(Contraction::bytes_for(vertices, false))
         .saturating_add(ArcArrays::bytes_for(2 * arcs))
         .saturating_add(Phases::bytes_for(vertices))
@@ -352,14 +352,14 @@ fn arcs_of<N: NeighborLists>(lists: N, v: VertexId) -> impl Iterator<Item = (Ver
 /// Returns the connected parts of each label, named by their smallest vertices: a community may have
 /// left after others joined through it.
 fn connected(
-    crew: &Crew,
+    team: &ThreadTeam,
     level: &Communities<'_>,
     partition: &Partition,
 ) -> Result<Vec<VertexId>, OutOfMemory> {
     let vertices = level.vertices();
     let mut parents = memory::collected(0..vertices)?;
     let sets = DisjointSets::new(as_atomic(&mut parents));
-    crew.ranges(vertices as usize, COMMUNITIES_PER_TASK, |range| {
+    team.ranges(vertices as usize, COMMUNITIES_PER_TASK, |range| {
         for v in range.start as VertexId..range.end as VertexId {
             let label = partition.label(v);
             level.each_arc(v, |u, _| {
@@ -410,7 +410,7 @@ struct HostMerge<'a, L> {
     parts: Partition,
     /// The vertex of the level that each vertex of the input is in; empty on the input.
     found: Vec<VertexId>,
-    team: Team<'a>,
+    workers: Workers<'a>,
     phases: Phases,
     arrays: &'a ArraysInTurn,
     depth: usize,
@@ -419,18 +419,18 @@ struct HostMerge<'a, L> {
 impl<'a, L: Level<Null = Undirected>> HostMerge<'a, L> {
     /// Creates the merge of `communities` parts of the input, each named by a vertex.
     fn new(
-        crew: &'a Crew,
+        team: &'a ThreadTeam,
         input: &'a L,
         parts: Vec<VertexId>,
         communities: u32,
         arrays: &'a ArraysInTurn,
     ) -> Result<Self, RunError> {
         Ok(HostMerge {
-            parts: Partition::new(crew, parts, input).map_err(refused)?,
+            parts: Partition::new(team, parts, input).map_err(refused)?,
             input,
             graph: None,
             found: Vec::new(),
-            team: Team::new(crew, communities as usize).map_err(refused)?,
+            workers: Workers::new(team, communities as usize).map_err(refused)?,
             phases: Phases::new(communities as usize).map_err(refused)?,
             arrays,
             depth: 0,
@@ -442,13 +442,13 @@ impl<L: Level<Null = Undirected>> MergeSteps for HostMerge<'_, L> {
     fn contract(&mut self, observer: &dyn Observer) -> Result<bool, RunError> {
         let arrays = self.arrays.at(self.depth).map_err(refused)?;
         arrays.truncate(0);
-        let (team, parts) = (&self.team, &self.parts);
+        let (workers, parts) = (&self.workers, &self.parts);
         let below = self.graph.take();
         let vertices = below.as_ref().map_or(self.input.vertices(), |(graph, _)| graph.vertices());
-        let contraction = Contraction::new(team.crew, vertices, parts).map_err(refused)?;
+        let contraction = Contraction::new(workers.team, vertices, parts).map_err(refused)?;
         let graph = match &below {
-            None => contraction.graph(arrays, self.input, parts, team, observer)?,
-            Some((graph, _)) => contraction.graph(arrays, graph, parts, team, observer)?,
+            None => contraction.graph(arrays, self.input, parts, workers, observer)?,
+            Some((graph, _)) => contraction.graph(arrays, graph, parts, workers, observer)?,
         };
         if self.depth == 0 {
             self.found = contraction.vertex_of;
@@ -459,7 +459,7 @@ impl<L: Level<Null = Undirected>> MergeSteps for HostMerge<'_, L> {
         self.depth += 1;
         let Some(graph) = graph else { return Ok(false) };
         let alone = memory::collected(0..graph.vertices()).map_err(refused)?;
-        let partition = Partition::new(team.crew, alone, &graph).map_err(refused)?;
+        let partition = Partition::new(workers.team, alone, &graph).map_err(refused)?;
         self.phases.begin_level(graph.vertices(), graph.count());
         self.graph = Some((graph, partition));
         Ok(true)
@@ -472,23 +472,23 @@ impl<L: Level<Null = Undirected>> MergeSteps for HostMerge<'_, L> {
         observer: &dyn Observer,
     ) -> Result<Counts, RunError> {
         let Some((graph, partition)) = &self.graph else { return Ok(Counts::default()) };
-        let (team, keeps_active) = (&self.team, false);
-        let moves = MoveRound { level: graph, partition, team, observer, keeps_active };
+        let (workers, keeps_active) = (&self.workers, false);
+        let moves = MoveRound { level: graph, partition, workers, observer, keeps_active };
         let choose = |v, tally: &mut Tally| rule.choose(graph, partition, v, tally, draw.key);
         moves.perform(&mut self.phases, draw, choose)
     }
 
     fn divide(&mut self, _: &dyn Observer) -> Result<u32, RunError> {
         let Some((graph, partition)) = &self.graph else { return Ok(0) };
-        let crew = self.team.crew;
-        let named = connected(crew, graph, partition).map_err(refused)?;
+        let team = self.workers.team;
+        let named = connected(team, graph, partition).map_err(refused)?;
         let parts = count_named(&named);
-        self.parts = Partition::new(crew, named, graph).map_err(refused)?;
+        self.parts = Partition::new(team, named, graph).map_err(refused)?;
         Ok(parts)
     }
 
     fn named(self) -> Result<Vec<Label>, RunError> {
-        named_labels(self.team.crew, &self.found).map_err(refused)
+        named_labels(self.workers.team, &self.found).map_err(refused)
     }
 }
 

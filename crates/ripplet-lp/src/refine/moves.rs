@@ -16,7 +16,7 @@
 
 use super::level::Level;
 use super::partition::{Partition, Unlimited};
-use super::phases::{Change, Phases, Team};
+use super::phases::{Change, Phases, Workers};
 use super::score::{Gain, GainFactors};
 use super::sizes::Room;
 use super::steps::{Counts, Draw};
@@ -29,7 +29,7 @@ use ripplet_graph::{Observer, VertexId};
 pub(super) struct MoveRound<'a, L> {
     pub level: &'a L,
     pub partition: &'a Partition,
-    pub team: &'a Team<'a>,
+    pub workers: &'a Workers<'a>,
     pub observer: &'a dyn Observer,
     /// Whether all vertices stay active: where nearly all move, to find out who need not be updated
     /// costs more than to update all.
@@ -45,22 +45,22 @@ impl<L: Level> MoveRound<'_, L> {
         draw: Draw,
         choose: impl Fn(VertexId, &mut Tally) -> (Option<Label>, u64) + Sync,
     ) -> Result<Counts, RunError> {
-        let MoveRound { level, partition, team, .. } = self;
-        let crew = team.crew;
-        phases.begin_round(crew, level.vertices(), draw, Some(partition));
+        let MoveRound { level, partition, workers, .. } = self;
+        let team = workers.team;
+        phases.begin_round(team, level.vertices(), draw, Some(partition));
         let mut counts = Counts::default();
         for phase in 0..draw.phases as usize {
-            let chosen = phases.choose(phase, partition, team, self.observer, |v, tally| {
+            let chosen = phases.choose(phase, partition, workers, self.observer, |v, tally| {
                 partition.keep_active(v, self.keeps_active);
                 choose(v, tally)
             })?;
             counts = counts.plus(chosen);
             if let Some(sizes) = &partition.sizes {
-                counts.changed -= phases.admit(crew, partition, sizes, draw)?;
+                counts.changed -= phases.admit(team, partition, sizes, draw)?;
             }
             let activate: &(dyn Fn(Change) + Sync) = &|change| self.activate_neighbors(change);
             let activate = (!self.keeps_active).then_some(activate);
-            phases.commit(crew, &level.all_masses(), partition, activate);
+            phases.commit(team, &level.all_masses(), partition, activate);
         }
         Ok(counts)
     }

@@ -4,7 +4,7 @@ use super::level::{Level, READ_PER_TASK};
 use super::score::{Mass, NullModel};
 use super::sizes::{Room, Sizes};
 use crate::Label;
-use crate::crew::Crew;
+use crate::team::ThreadTeam;
 use ripplet_graph::VertexId;
 use ripplet_graph::memory::{self, OutOfMemory};
 use std::sync::atomic::Ordering::Relaxed;
@@ -36,7 +36,7 @@ const FIXED: u8 = 2;
 impl Partition {
     /// Creates the partition of a level with these labels; all vertices are active.
     pub fn new<L: Level>(
-        crew: &Crew,
+        team: &ThreadTeam,
         labels: Vec<Label>,
         level: &L,
     ) -> Result<Partition, OutOfMemory> {
@@ -53,8 +53,8 @@ impl Partition {
         states.resize_with(vertices, || AtomicU8::new(ACTIVE));
         let (has_fixed, sizes) = (false, None);
         let partition = Partition { labels, totals, imbalances, states, has_fixed, sizes };
-        partition.sum_up(crew, level.masses(), &partition.totals);
-        partition.sum_up(crew, level.imbalances(), &partition.imbalances);
+        partition.sum_up(team, level.masses(), &partition.totals);
+        partition.sum_up(team, level.imbalances(), &partition.imbalances);
         Ok(partition)
     }
 
@@ -62,18 +62,18 @@ impl Partition {
     /// fixed, and the limit of sizes holds.
     pub fn contracted<L: Level>(
         &self,
-        crew: &Crew,
+        team: &ThreadTeam,
         labels: Vec<Label>,
         level: &L,
         vertex_of: &[VertexId],
     ) -> Result<Partition, OutOfMemory> {
-        let mut partition = Partition::new(crew, labels, level)?;
+        let mut partition = Partition::new(team, labels, level)?;
         if let Some(sizes) = &self.sizes {
-            partition.sizes = Some(sizes.contracted(crew, vertex_of, &partition.labels)?);
+            partition.sizes = Some(sizes.contracted(team, vertex_of, &partition.labels)?);
         }
         partition.has_fixed = self.has_fixed;
         if self.has_fixed {
-            crew.ranges(vertex_of.len(), READ_PER_TASK, |range| {
+            team.ranges(vertex_of.len(), READ_PER_TASK, |range| {
                 for (state, &part) in self.states[range.clone()].iter().zip(&vertex_of[range]) {
                     if state.load(Relaxed) == FIXED {
                         partition.states[part as usize].store(FIXED, Relaxed);
@@ -97,12 +97,12 @@ impl Partition {
     }
 
     /// Sums up values of the vertices by community. Each thread has the communities of some lines of the sums.
-    fn sum_up(&self, crew: &Crew, values: &[u64], sums: &[AtomicU64]) {
+    fn sum_up(&self, team: &ThreadTeam, values: &[u64], sums: &[AtomicU64]) {
         const LINE: usize = 64 / size_of::<u64>();
-        let adders = crew.adders(values.len());
+        let adders = team.adders(values.len());
         // Two threads read all labels for half of the sums each, which takes as long as all sums.
         let adders = if adders > 2 { adders } else { 1 };
-        crew.run(adders, |adder| {
+        team.run(adders, |adder| {
             for (label, &value) in self.labels.iter().zip(values) {
                 let label = label.load(Relaxed) as usize;
                 if adders == 1 || label / LINE % adders == adder {
@@ -185,8 +185,8 @@ impl Partition {
     }
 
     /// Makes every vertex a community of its own.
-    pub fn separate<L: Level>(&self, crew: &Crew, level: &L) {
-        crew.ranges(level.masses().len(), READ_PER_TASK, |range| {
+    pub fn separate<L: Level>(&self, team: &ThreadTeam, level: &L) {
+        team.ranges(level.masses().len(), READ_PER_TASK, |range| {
             for v in range {
                 self.labels[v].store(v as Label, Relaxed);
                 self.set_mass::<L::Null>(v as Label, level.mass(v as VertexId));
@@ -219,7 +219,7 @@ impl Room for Unlimited<'_> {
 mod tests {
     use super::super::merge::SummedUp;
     use super::*;
-    use crate::crew::with_whole_pool;
+    use crate::team::with_whole_pool;
     use rayon::ThreadPoolBuilder;
 
     #[test]
@@ -232,7 +232,7 @@ mod tests {
         let level = SummedUp { masses, begins, neighbors, weights };
         for threads in [1, 2, 3, 8] {
             let pool = ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            let new = |crew: &Crew| Partition::new(crew, labels.clone(), &level);
+            let new = |team: &ThreadTeam| Partition::new(team, labels.clone(), &level);
             let partition = pool.install(|| with_whole_pool(new)).unwrap();
             let totals: Vec<u64> = partition.totals.iter().map(|sum| sum.load(Relaxed)).collect();
             assert_eq!(totals, expected, "{threads} threads");

@@ -10,8 +10,8 @@ use super::score::NullModel;
 use super::sizes::{Claim, Sizes};
 use super::steps::{Counts, Draw};
 use super::tally::Tally;
-use crate::crew::{Apart, Crew};
 use crate::hash::mix;
+use crate::team::{CachePadded, ThreadTeam};
 use crate::{Label, RunError};
 use ripplet_graph::memory::{self, OutOfMemory};
 use ripplet_graph::{Observer, VertexId, as_atomic, as_atomic_words};
@@ -20,7 +20,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
 use std::sync::{Mutex, PoisonError};
 
-/// Changes that one thread writes in a microsecond: twice what a step of a crew costs.
+/// Changes that one thread writes in a microsecond: twice what a step of a team costs.
 const COMMITS_PER_TASK: usize = 1 << 7;
 /// Changes for which totals are divided into one more range of labels: each range reads all changes.
 const CHANGES_PER_RANGE: usize = 1 << 8;
@@ -61,10 +61,10 @@ impl Change {
 type ChooseAll<'c> =
     dyn Fn(&[VertexId], &[AtomicU64], &[AtomicU32], &mut Tally) -> (u32, u64) + Sync + 'c;
 
-/// The threads of a run: a crew, and the scratch of each thread.
-pub(super) struct Team<'a> {
-    pub crew: &'a Crew,
-    threads: Vec<Apart<Mutex<Scratch>>>,
+/// The threads of a run: a thread team, and the scratch of each of its threads.
+pub(super) struct Workers<'a> {
+    pub team: &'a ThreadTeam,
+    threads: Vec<CachePadded<Mutex<Scratch>>>,
 }
 
 /// Scratch of a thread.
@@ -74,15 +74,15 @@ pub(super) struct Scratch {
     pub arcs: Vec<(VertexId, u64)>,
 }
 
-impl<'a> Team<'a> {
+impl<'a> Workers<'a> {
     /// Creates the scratch of each thread of rayon's current pool, for labels below `labels`.
-    pub fn new(crew: &'a Crew, labels: usize) -> Result<Team<'a>, OutOfMemory> {
+    pub fn new(team: &'a ThreadTeam, labels: usize) -> Result<Workers<'a>, OutOfMemory> {
         let scratch = || {
             let arcs = memory::with_room(ARCS_TOGETHER)?;
-            Ok(Apart(Mutex::new(Scratch { tally: Tally::new(labels)?, arcs })))
+            Ok(CachePadded(Mutex::new(Scratch { tally: Tally::new(labels)?, arcs })))
         };
         let threads = (0..rayon::current_num_threads()).map(|_| scratch());
-        Ok(Team { crew, threads: threads.collect::<Result<_, _>>()? })
+        Ok(Workers { team, threads: threads.collect::<Result<_, _>>()? })
     }
 
     /// Returns the bytes of the scratch of `threads` threads.
@@ -108,7 +108,7 @@ impl<'a> Team<'a> {
         work: &(dyn Fn(usize, &mut Scratch) + Sync),
     ) -> Result<(), RunError> {
         let is_cancelled = AtomicBool::new(false);
-        self.crew.run(tasks, |task| {
+        self.team.run(tasks, |task| {
             if observer.is_cancelled() {
                 return is_cancelled.store(true, Relaxed);
             }
@@ -168,20 +168,20 @@ impl Phases {
     /// Sorts the vertices of a round by their phases: the active ones of a partition, or all.
     pub fn begin_round(
         &mut self,
-        crew: &Crew,
+        team: &ThreadTeam,
         vertices: u32,
         draw: Draw,
         active: Option<&Partition>,
     ) {
         match active {
-            Some(partition) => self.sort(crew, vertices, draw, |v| partition.is_active(v)),
-            None => self.sort(crew, vertices, draw, |_| true),
+            Some(partition) => self.sort(team, vertices, draw, |v| partition.is_active(v)),
+            None => self.sort(team, vertices, draw, |_| true),
         }
     }
 
     fn sort(
         &mut self,
-        crew: &Crew,
+        team: &ThreadTeam,
         vertices: u32,
         draw: Draw,
         is_scheduled: impl Fn(VertexId) -> bool + Sync,
@@ -196,7 +196,7 @@ impl Phases {
         let counts = as_atomic(&mut self.counts);
         let counts_of =
             |range: &Range<usize>| &counts[range.start / READ_PER_TASK * phases..][..phases];
-        crew.ranges(vertices, READ_PER_TASK, |range| {
+        team.ranges(vertices, READ_PER_TASK, |range| {
             let to = counts_of(&range);
             let mut counts = [0; MOST_PHASES];
             scheduled(range).for_each(|v| counts[draw.phase(v) as usize] += 1);
@@ -213,7 +213,7 @@ impl Phases {
             self.ends.push(end as usize);
         }
         let order = as_atomic(&mut self.order);
-        crew.ranges(vertices, READ_PER_TASK, |range| {
+        team.ranges(vertices, READ_PER_TASK, |range| {
             let mut places = [0; MOST_PHASES];
             let firsts = counts_of(&range).iter().map(|first| first.load(Relaxed));
             places.iter_mut().zip(firsts).for_each(|(place, first)| *place = first);
@@ -231,11 +231,11 @@ impl Phases {
         &mut self,
         phase: usize,
         partition: &Partition,
-        team: &Team<'_>,
+        workers: &Workers<'_>,
         observer: &dyn Observer,
         choose: impl Fn(VertexId, &mut Tally) -> (Option<Label>, u64) + Sync,
     ) -> Result<Counts, RunError> {
-        self.choose_by(phase, team, observer, &|members, changes, before, tally| {
+        self.choose_by(phase, workers, observer, &|members, changes, before, tally| {
             let (mut changed, mut scanned) = (0, 0);
             for &vertex in members {
                 let (label, read) = choose(vertex, tally);
@@ -254,7 +254,7 @@ impl Phases {
     fn choose_by(
         &mut self,
         phase: usize,
-        team: &Team<'_>,
+        workers: &Workers<'_>,
         observer: &dyn Observer,
         choose_all: &ChooseAll<'_>,
     ) -> Result<Counts, RunError> {
@@ -267,7 +267,7 @@ impl Phases {
         self.scanned.resize(tasks, 0);
         let (changes, changed) = (as_atomic_words(&mut self.changes), as_atomic(&mut self.changed));
         let (before, scanned) = (as_atomic(&mut self.before), as_atomic_words(&mut self.scanned));
-        team.each_task(tasks, observer, |task, Scratch { tally, .. }| {
+        workers.each_task(tasks, observer, |task, Scratch { tally, .. }| {
             let range = task * per_task..members.len().min((task + 1) * per_task);
             let (changes, before) = (&changes[range.clone()], &before[range.clone()]);
             let (count, read) = choose_all(&members[range], changes, before, tally);
@@ -285,16 +285,16 @@ impl Phases {
     /// vertices become active again; returns their number.
     pub fn admit(
         &mut self,
-        crew: &Crew,
+        team: &ThreadTeam,
         partition: &Partition,
         sizes: &Sizes,
         draw: Draw,
     ) -> Result<u64, RunError> {
         let tasks = self.changed.len();
-        crew.ranges(tasks, 1, |tasks| {
+        team.ranges(tasks, 1, |tasks| {
             self.changes_of(tasks).for_each(|(change, _)| sizes.claim(change.label, change.vertex));
         });
-        let overfull = crew.sum(tasks, 1, |tasks| {
+        let overfull = team.sum(tasks, 1, |tasks| {
             let changes = self.changes_of(tasks);
             changes.filter(|(change, _)| sizes.is_overfull(change.label)).count() as u64
         });
@@ -315,7 +315,7 @@ impl Phases {
         if !claims.is_empty() {
             self.remove_refused();
         }
-        crew.ranges(tasks, 1, |tasks| {
+        team.ranges(tasks, 1, |tasks| {
             self.changes_of(tasks).for_each(|(change, before)| sizes.leave(before, change.vertex));
         });
         Ok(claims.len() as u64)
@@ -348,7 +348,7 @@ impl Phases {
     /// each change.
     pub fn commit<M: NullModel>(
         &self,
-        crew: &Crew,
+        team: &ThreadTeam,
         masses: &Masses<'_, M>,
         partition: &Partition,
         activate: Option<&(dyn Fn(Change) + Sync)>,
@@ -360,18 +360,18 @@ impl Phases {
         }
         // The tasks that have this number of changes together, if all have as many.
         let with_changes = |changes: usize| (changes * tasks / count).clamp(1, tasks);
-        crew.ranges(tasks, with_changes(COMMITS_PER_TASK), |tasks| {
+        team.ranges(tasks, with_changes(COMMITS_PER_TASK), |tasks| {
             for (Change { vertex, label }, _) in self.changes_of(tasks) {
                 partition.labels[vertex as usize].store(label, Relaxed);
             }
         });
         // One thread updates the totals of a range of labels, without locks, which would keep the
         // processor from reading ahead.
-        let ranges = count.div_ceil(CHANGES_PER_RANGE).min(crew.threads());
+        let ranges = count.div_ceil(CHANGES_PER_RANGE).min(team.threads());
         let bound = |range: usize| (partition.labels.len() * range / ranges) as Label;
         let per_part = with_changes(self.per_task);
         let parts = if activate.is_some() { tasks.div_ceil(per_part) } else { 0 };
-        crew.run(ranges + parts, |part| match (part.checked_sub(ranges), activate) {
+        team.run(ranges + parts, |part| match (part.checked_sub(ranges), activate) {
             (Some(part), Some(activate)) => {
                 let first = part * per_part;
                 let changes = self.changes_of(first..(first + per_part).min(tasks));

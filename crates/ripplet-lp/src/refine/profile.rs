@@ -34,8 +34,8 @@ use super::partition::Partition;
 use super::ratio::{Ratio, ln};
 use super::run::{plan, refine_graph};
 use super::score::Sums;
-use crate::crew::with_whole_pool;
 use crate::quality::{Agreement, QualityError, Summary, agreement};
+use crate::team::with_whole_pool;
 use crate::{Label, Round, RoundObserver, RunError};
 use ripplet_graph::{Direction, GraphView, Observer, OutOfMemory, Plan, memory};
 use std::ops::RangeInclusive;
@@ -443,9 +443,9 @@ impl OnInput for Measure<'_> {
         let Input { objective, total, loops, .. } = input;
         let sums = match self.labels {
             None => Sums::default(),
-            Some(labels) => with_whole_pool(|crew| {
-                let partition = Partition::new(crew, memory::copied(labels)?, level)?;
-                let Sums { inner, squares } = sums(crew, level, &partition);
+            Some(labels) => with_whole_pool(|team| {
+                let partition = Partition::new(team, memory::copied(labels)?, level)?;
+                let Sums { inner, squares } = sums(team, level, &partition);
                 Ok::<_, RefineError>(Sums { inner: loops + inner, squares })
             })?,
         };

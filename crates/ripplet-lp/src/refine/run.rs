@@ -9,14 +9,14 @@ use super::input::{Input, OnInput, arcs_of, on_input};
 use super::level::{ArcArrays, Level};
 use super::options::{RefineError, RefineOptions};
 use super::partition::Partition;
-use super::phases::{Phases, Team};
+use super::phases::{Phases, Workers};
 use super::ratio::{Ratio, ln};
 use super::score::{NullModel, Sums};
 use super::sizes::Sizes;
 use super::steps::{BegunOn, DeviceInput, RefineDevice, RefineSteps};
 use super::{NO_GAIN, Refined, SCANS};
 use crate::communities::split_disconnected;
-use crate::crew::{Crew, with_whole_pool};
+use crate::team::{ThreadTeam, with_whole_pool};
 use crate::{Label, NO_LABEL, RoundObserver, RunError, StopReason};
 use ripplet_graph::{GraphView, OutOfMemory, Plan, as_atomic, memory};
 use std::collections::BTreeMap;
@@ -59,7 +59,7 @@ pub fn plan<'g>(graph: impl Into<GraphView<'g>>, options: &RefineOptions, thread
         .with("parts of communities", Partition::bytes_for(vertices, is_directed))
         .with("contracted graphs", Contraction::bytes_for(vertices, is_directed))
         .with("their lists", ArcArrays::bytes_for(contracted_arcs(arcs)))
-        .with("sums by label, one table a thread", Team::bytes_for(vertices, threads as u64))
+        .with("sums by label, one table a thread", Workers::bytes_for(vertices, threads as u64))
 }
 
 /// Finds communities that increase a score, on rayon's current pool.
@@ -161,15 +161,15 @@ impl OnInput for HostRefinement<'_> {
         let HostRefinement { options, observer } = self;
         let mut input = input;
         let vertices = level.vertices();
-        with_whole_pool(|crew| {
-            let (labels, done) = begin(crew, &mut input, options, vertices)?;
-            let mut partition = Partition::new(crew, memory::copied(&labels)?, level)?;
+        with_whole_pool(|team| {
+            let (labels, done) = begin(team, &mut input, options, vertices)?;
+            let mut partition = Partition::new(team, memory::copied(&labels)?, level)?;
             partition.fix(&options.fixed);
             if let Some(most) = options.max_size {
-                partition.sizes = Some(initial_sizes(crew, most, &partition.labels)?);
+                partition.sizes = Some(initial_sizes(team, most, &partition.labels)?);
             }
             let arrays = ArcArrays::new(contracted_arcs(input.arcs))?;
-            let steps = HostSteps::new(crew, level, &arrays, labels)?;
+            let steps = HostSteps::new(team, level, &arrays, labels)?;
             let begun = BegunOn { steps, graph: HostGraph::Input, partition };
             Run::new(begun, input, vertices, options, observer).go_on(done, options)
         })
@@ -191,10 +191,10 @@ impl<D: RefineDevice> OnInput for DeviceRefinement<'_, D> {
         let DeviceRefinement { device, graph, options, observer } = self;
         let mut input = input;
         let imbalances = L::Null::IS_DIRECTED.then(|| level.imbalances());
-        let (labels, done) = with_whole_pool(|crew| {
-            let (mut labels, done) = begin(crew, &mut input, options, level.vertices())?;
+        let (labels, done) = with_whole_pool(|team| {
+            let (mut labels, done) = begin(team, &mut input, options, level.vertices())?;
             if let Some(most) = options.max_size {
-                initial_sizes(crew, most, as_atomic(&mut labels))?;
+                initial_sizes(team, most, as_atomic(&mut labels))?;
             }
             Ok::<_, RefineError>((labels, done))
         })?;
@@ -215,12 +215,12 @@ impl<D: RefineDevice> OnInput for DeviceRefinement<'_, D> {
 
 /// Returns the sizes of the communities to begin with, or why they may not have them.
 fn initial_sizes(
-    crew: &Crew,
+    team: &ThreadTeam,
     most: NonZeroU32,
     labels: &[AtomicU32],
 ) -> Result<Sizes, RefineError> {
     let most = most.get();
-    let sizes = Sizes::new(crew, most, labels)?;
+    let sizes = Sizes::new(team, most, labels)?;
     match sizes.largest() {
         size if size > most => Err(RefineError::InitialSize { size, most }),
         _ => Ok(sizes),
@@ -229,13 +229,13 @@ fn initial_sizes(
 
 /// Returns the labels to begin with, and how far the run to resume is, whose resolution the input takes.
 fn begin(
-    crew: &Crew,
+    team: &ThreadTeam,
     input: &mut Input,
     options: &RefineOptions,
     vertices: u32,
 ) -> Result<(Vec<Label>, Progress), RefineError> {
     let Some(checkpoint) = &options.resume else {
-        let labels = initial(crew, options.initial.as_deref(), vertices)?;
+        let labels = initial(team, options.initial.as_deref(), vertices)?;
         return Ok((labels, Progress::default()));
     };
     let done = Progress::of(checkpoint, input, vertices, options.iterations)?;
@@ -385,13 +385,13 @@ fn estimate(sums: Sums, total: u64) -> Option<Ratio> {
 
 /// Returns the communities to begin with, each named by its smallest vertex.
 pub(super) fn initial(
-    crew: &Crew,
+    team: &ThreadTeam,
     given: Option<&[Label]>,
     vertices: u32,
 ) -> Result<Vec<Label>, OutOfMemory> {
     let Some(given) = given else { return memory::collected(0..vertices) };
     if given.iter().all(|&label| label < vertices || label == NO_LABEL) {
-        return named_labels(crew, given);
+        return named_labels(team, given);
     }
     let mut first = BTreeMap::new();
     let mut labels: Vec<Label> = memory::collected(0..vertices)?;

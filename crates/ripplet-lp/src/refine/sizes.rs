@@ -15,7 +15,7 @@
 //! on threads.
 
 use super::level::READ_PER_TASK;
-use crate::crew::Crew;
+use crate::team::ThreadTeam;
 use crate::{Label, NO_LABEL};
 use ripplet_graph::memory::{self, OutOfMemory};
 use ripplet_graph::{VertexId, as_atomic};
@@ -33,38 +33,38 @@ pub(super) struct Sizes {
 
 impl Sizes {
     /// Creates the sizes of the input's vertices, which are 1, and of its communities.
-    pub fn new(crew: &Crew, most: u32, labels: &[AtomicU32]) -> Result<Sizes, OutOfMemory> {
-        Sizes::of(crew, most, memory::filled(1, labels.len())?, labels)
+    pub fn new(team: &ThreadTeam, most: u32, labels: &[AtomicU32]) -> Result<Sizes, OutOfMemory> {
+        Sizes::of(team, most, memory::filled(1, labels.len())?, labels)
     }
 
     /// Creates the sizes of vertices, and of their communities.
     pub fn of(
-        crew: &Crew,
+        team: &ThreadTeam,
         most: u32,
         of_vertices: Vec<u32>,
         labels: &[AtomicU32],
     ) -> Result<Sizes, OutOfMemory> {
         let of_communities = memory::zeros(labels.len())?;
         let sizes = Sizes { most, of_vertices, of_communities };
-        sizes.sum_up(crew, labels);
+        sizes.sum_up(team, labels);
         Ok(sizes)
     }
 
     /// Creates the sizes of a contracted level with these communities.
     pub fn contracted(
         &self,
-        crew: &Crew,
+        team: &ThreadTeam,
         vertex_of: &[VertexId],
         labels: &[AtomicU32],
     ) -> Result<Sizes, OutOfMemory> {
         let mut of_vertices = memory::zeros(labels.len())?;
         let to = as_atomic(&mut of_vertices);
-        crew.ranges(vertex_of.len(), READ_PER_TASK, |range| {
+        team.ranges(vertex_of.len(), READ_PER_TASK, |range| {
             for (&part, &size) in vertex_of[range.clone()].iter().zip(&self.of_vertices[range]) {
                 to[part as usize].fetch_add(size, Relaxed);
             }
         });
-        Sizes::of(crew, self.most, of_vertices, labels)
+        Sizes::of(team, self.most, of_vertices, labels)
     }
 
     /// Returns the bytes of all levels' sizes, and of the choices that one phase admits.
@@ -73,11 +73,11 @@ impl Sizes {
     }
 
     /// Computes the sizes of the communities.
-    pub fn sum_up(&self, crew: &Crew, labels: &[AtomicU32]) {
-        crew.ranges(labels.len(), READ_PER_TASK, |range| {
+    pub fn sum_up(&self, team: &ThreadTeam, labels: &[AtomicU32]) {
+        team.ranges(labels.len(), READ_PER_TASK, |range| {
             self.of_communities[range].iter().for_each(|size| size.store(0, Relaxed));
         });
-        crew.ranges(labels.len(), READ_PER_TASK, |range| {
+        team.ranges(labels.len(), READ_PER_TASK, |range| {
             for (label, &size) in labels[range.clone()].iter().zip(&self.of_vertices[range]) {
                 self.community(label.load(Relaxed)).fetch_add(size, Relaxed);
             }

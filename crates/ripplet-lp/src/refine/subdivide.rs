@@ -20,7 +20,7 @@
 
 use super::level::Level;
 use super::partition::Partition;
-use super::phases::{Phases, Team};
+use super::phases::{Phases, Workers};
 use super::score::{Gain, GainFactors};
 use super::steps::{Counts, Draw};
 use super::tally::Tally;
@@ -36,20 +36,21 @@ pub(super) struct Subdivision<'a, L, T> {
     /// The parts, by the id of their founder.
     pub parts: &'a Partition,
     pub factors: GainFactors<T>,
-    pub team: &'a Team<'a>,
+    pub workers: &'a Workers<'a>,
     pub observer: &'a dyn Observer,
 }
 
 impl<L: Level, T: Gain> Subdivision<'_, L, T> {
     /// Performs the round; all parts must be single vertices.
     pub fn round(&self, phases: &mut Phases, draw: Draw) -> Result<Counts, RunError> {
-        let Subdivision { level, parts, team, observer, .. } = *self;
-        phases.begin_round(team.crew, level.vertices(), draw, None);
+        let Subdivision { level, parts, workers, observer, .. } = *self;
+        phases.begin_round(workers.team, level.vertices(), draw, None);
         let mut counts = Counts::default();
         for phase in 0..draw.phases {
             let choose = |v, tally: &mut Tally| self.choose(v, tally, draw, phase);
-            counts = counts.plus(phases.choose(phase as usize, parts, team, observer, choose)?);
-            phases.commit(team.crew, &level.all_masses(), parts, None);
+            counts =
+                counts.plus(phases.choose(phase as usize, parts, workers, observer, choose)?);
+            phases.commit(workers.team, &level.all_masses(), parts, None);
         }
         Ok(counts)
     }

@@ -143,7 +143,7 @@ fn asynchronous_ends_where_no_vertex_wants_another_label() {
 /// Vertex 0 reads its neighbours' labels; then vertex 512 changes its own label and finds no reason
 /// to activate 0; only then does 0 change.
 #[derive(Default)]
-struct Meeting {
+struct Interleaved {
     has_read: AtomicBool,
     has_changed: AtomicBool,
 }
@@ -156,11 +156,11 @@ fn await_set(flag: &AtomicBool) {
     }
 }
 
-impl Program for Meeting {
+impl Program for Interleaved {
     type Score = u64;
 
     fn name(&self) -> &str {
-        "meeting"
+        "interleaved"
     }
 
     fn activation(&self) -> Activation {
@@ -186,10 +186,10 @@ impl Program for Meeting {
     }
 }
 
-impl Hints for Meeting {}
+impl Hints for Interleaved {}
 
 #[test]
-fn asynchronous_vertices_that_move_at_once_do_not_miss_each_other() {
+fn asynchronous_vertices_that_change_at_once_activate_each_other() {
     // Vertex 0 begins with label 3. Its neighbours are 1 (label 1, weight 3), 3 (label 3, weight 2)
     // and 512 (weight 2), which adopts label 3. By then 0 has chosen label 1, but label 3 has the
     // majority. Every other vertex is bound to a partner by a heavy edge.
@@ -204,10 +204,10 @@ fn asynchronous_vertices_that_move_at_once_do_not_miss_each_other() {
     for (v, label) in [(0, 3), (2, 1), (4, 3), (5, 3), (6, 3)] {
         initial[v] = label;
     }
-    let program = Meeting::default();
+    let program = Interleaved::default();
     let settings = Settings { initial: Some(initial), ..until_fixpoint() };
     let found = executor().run(&edges.graph(MAX_SHARD_ARCS), &program, &settings, &mut ()).unwrap();
-    assert!(program.has_changed.load(SeqCst), "the threads did not meet");
+    assert!(program.has_changed.load(SeqCst), "the threads did not interleave");
     assert_eq!(found.reason, StopReason::Fixpoint);
     assert_eq!((found.labels[0], is_settled(&edges, &found.labels)), (3, Ok(())));
 }

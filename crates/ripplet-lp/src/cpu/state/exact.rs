@@ -2,7 +2,7 @@
 
 use super::choose::{Best, Choice, Next, Winner};
 use super::{LpState, Scratch};
-use crate::cpu::few::{self, FewVotes};
+use crate::cpu::low_degree::{self, LowDegreeVotes};
 use crate::cpu::votes::{Count, Votes, count_one};
 use crate::hash::{Clock, mix};
 use crate::views::Context;
@@ -22,15 +22,17 @@ impl<P: Hints> LpState<'_, P> {
         let context = Context { graph: &self.graph, columns: &self.columns, clock };
         let vertex = self.vertex(v, context);
         let degree = adjacency.degree();
-        if (1..=few::MOST as u64).contains(&degree) && !self.program.carries() {
-            const HALF: usize = few::MOST / 2;
-            const QUARTER: usize = few::MOST / 4;
-            let few = match (degree as usize).div_ceil(QUARTER) {
-                1 => self.choose_of_few::<QUARTER>(vertex, adjacency, scratch),
-                2 => self.choose_of_few::<HALF>(vertex, adjacency, scratch),
-                _ => self.choose_of_few::<{ few::MOST }>(vertex, adjacency, scratch),
+        if (1..=low_degree::MAX_DEGREE as u64).contains(&degree) && !self.program.carries() {
+            const HALF: usize = low_degree::MAX_DEGREE / 2;
+            const QUARTER: usize = low_degree::MAX_DEGREE / 4;
+            let choice = match (degree as usize).div_ceil(QUARTER) {
+                1 => self.choose_low_degree::<QUARTER>(vertex, adjacency, scratch),
+                2 => self.choose_low_degree::<HALF>(vertex, adjacency, scratch),
+                _ => {
+                    self.choose_low_degree::<{ low_degree::MAX_DEGREE }>(vertex, adjacency, scratch)
+                }
             };
-            if let Some(choice) = few {
+            if let Some(choice) = choice {
                 return choice;
             }
         }
@@ -59,7 +61,7 @@ impl<P: Hints> LpState<'_, P> {
 
     /// Chooses by at most `N` votes, at least one; `None` if they need the other counter.
     #[inline]
-    fn choose_of_few<const N: usize>(
+    fn choose_low_degree<const N: usize>(
         &self,
         v: Vertex<'_>,
         adjacency: impl ListParts,
@@ -81,11 +83,11 @@ impl<P: Hints> LpState<'_, P> {
         let list = NeighborList { ids: &ids, weights, labels: &self.labels };
         let mut votes = [Vote::default(); N];
         self.program.load_neighbors(v, list, &mut votes);
-        let votes = FewVotes::new(&votes, degree)?;
+        let votes = LowDegreeVotes::new(&votes, degree)?;
         let before = v.label;
         let next = match self.kept(v, votes.count_one(before)) {
             Some(winner) => self.adopt(v, winner, 0.0, &mut scratch.draft),
-            None => self.contest_of_few(v, votes, scratch)?,
+            None => self.contest_low_degree(v, votes, scratch)?,
         };
         let redrafted = self.program.has_columns() && next.redrafted;
         Some(Choice {
@@ -97,24 +99,24 @@ impl<P: Hints> LpState<'_, P> {
         })
     }
 
-    /// Chooses by few votes if the vertex's own label is not certain to win; `None` if they need the
+    /// Chooses among the labels of at most `N` votes if the vertex's own label is not certain to win; `None` if they need the
     /// other counter.
     #[inline(always)]
-    fn contest_of_few<const N: usize>(
+    fn contest_low_degree<const N: usize>(
         &self,
         v: Vertex<'_>,
-        votes: FewVotes<N>,
+        votes: LowDegreeVotes<N>,
         scratch: &mut Scratch,
     ) -> Option<Next> {
-        let few = votes.count();
-        let count = few.totals();
+        let sums = votes.count();
+        let count = sums.totals();
         Some(match count.top {
             0 => Next { label: v.label, redrafted: false, nan: false },
             top => {
                 let key = self.tie_key(v.id);
                 let leader = match self.ties {
-                    Ties::Hashed => few.leader(top, |label| mix(label ^ key)),
-                    Ties::Smallest => few.leader(top, |label| label),
+                    Ties::Hashed => sums.leader(top, |label| mix(label ^ key)),
+                    Ties::Smallest => sums.leader(top, |label| label),
                 };
                 let score = self.score_of_leader(v, leader, count)?;
                 let winner =

@@ -21,9 +21,9 @@ use super::active::ActiveSet;
 use super::totals::Totals;
 use crate::columns::Columns;
 use crate::counters::Sketch;
-use crate::crew::Apart;
 use crate::hash::{Clock, Stream};
 use crate::rounds::Finished;
+use crate::team::CachePadded;
 use crate::views::Context;
 use crate::{Activation, Hints, Label, Settings, State, Ties, Vertex};
 use rayon::prelude::*;
@@ -53,7 +53,7 @@ pub(super) struct LpState<'a, P> {
     tie_key: u32,
     seed: u64,
     /// A workspace per thread, so that its lock is never contended.
-    workspaces: Vec<Apart<Mutex<Workspace>>>,
+    workspaces: Vec<CachePadded<Mutex<Workspace>>>,
 }
 
 impl<'a, P: Hints> LpState<'a, P> {
@@ -99,7 +99,7 @@ impl<'a, P: Hints> LpState<'a, P> {
             tie_key: 0,
             seed: settings.seed,
             workspaces: (0..rayon::current_num_threads())
-                .map(|_| Apart(Mutex::new(Workspace::new(graph.vertices()))))
+                .map(|_| CachePadded(Mutex::new(Workspace::new(graph.vertices()))))
                 .collect(),
         })
     }

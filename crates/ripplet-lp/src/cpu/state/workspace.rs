@@ -4,7 +4,7 @@ use super::LpState;
 use crate::cpu::sketch::VoteSketch;
 use crate::cpu::tasks;
 use crate::cpu::votes::Votes;
-use crate::crew::Apart;
+use crate::team::CachePadded;
 use crate::{Hints, Round, RunError};
 use ripplet_graph::{Observer, VertexId};
 use std::ops::Range;
@@ -59,7 +59,7 @@ impl<P: Hints> LpState<'_, P> {
 
     /// Returns the sum of the counts in all workspaces, and sets them to 0.
     pub fn take_counts(&self) -> Round {
-        let counts_of = |workspace: &Apart<Mutex<Workspace>>| {
+        let counts_of = |workspace: &CachePadded<Mutex<Workspace>>| {
             let mut workspace = workspace.0.lock().unwrap_or_else(PoisonError::into_inner);
             std::mem::take(&mut workspace.counts)
         };

@@ -1,7 +1,7 @@
-//! A crew: threads that share the parts of short steps, one step after the other.
+//! Thread teams: threads that share the parts of short steps, one step after the other.
 //!
 //! A phase has a few hundred vertices on a small graph, and each of its steps takes some microseconds:
-//! as long as a thread pool needs to begin one. A crew's helpers stay for many steps. They spin on
+//! as long as a thread pool needs to begin one. A team's helpers stay for many steps. They spin on
 //! one word until it offers parts, and claim some by adding to one of its fields: a share of what is
 //! left, so that claims are few, and the last ones short. The leader claims from the first part on,
 //! helpers from the last one back, so that a thread meets the same vertices in each step:
@@ -13,8 +13,8 @@
 //! the word    parts (20 bits) │ claimed from the back (20) │ claimed from the front (20)
 //! ```
 //!
-//! The leader never waits for a helper to come, only for parts that one has claimed. So a crew makes
-//! progress while the pool's other threads are busy elsewhere, for instance with crews of their own.
+//! The leader never waits for a helper to come, only for parts that one has claimed. So a team makes
+//! progress while the pool's other threads are busy elsewhere, for instance with teams of their own.
 
 use ripplet_graph::tasks::range_at;
 use std::any::Any;
@@ -77,20 +77,20 @@ impl Offer {
 /// A value on cache lines without others: processors that write neighbouring values would take
 /// the line from each other.
 #[repr(align(128))]
-pub(crate) struct Apart<T>(pub T);
+pub(crate) struct CachePadded<T>(pub T);
 
-/// The leader's access to its crew.
-pub(crate) struct Crew {
+/// Team of threads that perform steps together, as its leader sees it.
+pub(crate) struct ThreadTeam {
     /// The number of helpers that may come.
     helpers: usize,
     /// An [`Offer`].
-    offer: Apart<AtomicU64>,
+    offer: CachePadded<AtomicU64>,
     /// The step of the offer.
     step: AtomicPtr<Step<'static>>,
     /// The part of the step that is the first of the offer.
     first: AtomicUsize,
     /// Parts of the offer that are done.
-    done: Apart<AtomicUsize>,
+    done: CachePadded<AtomicUsize>,
     /// The first panic of a part.
     panic: Mutex<Option<Box<dyn Any + Send>>>,
     ended: AtomicBool,
@@ -105,41 +105,41 @@ impl Drop for End<'_> {
     }
 }
 
-/// Calls `lead` with a crew of at most `helpers` threads of the current pool beside the calling one.
-pub(crate) fn with_crew<T: Send>(helpers: usize, lead: impl FnOnce(&Crew) -> T + Send) -> T {
+/// Calls `lead` with a team of at most `helpers` threads of the current pool beside the calling one.
+pub(crate) fn with_team<T: Send>(helpers: usize, lead: impl FnOnce(&ThreadTeam) -> T + Send) -> T {
     let (mut lead, mut result) = (Some(lead), None);
-    lead_crew(helpers, &mut |crew| result = lead.take().map(|lead| lead(crew)));
-    result.unwrap_or_else(|| unreachable!("a crew is led once"))
+    lead_team(helpers, &mut |team| result = lead.take().map(|lead| lead(team)));
+    result.unwrap_or_else(|| unreachable!("a team is led once"))
 }
 
 /// Calls `lead` once. Compiled once for all leaders, which are many: rayon's scope is a thousand lines of
 /// intermediate code.
-fn lead_crew(helpers: usize, lead: &mut (dyn FnMut(&Crew) + Send)) {
-    let crew = Crew {
+fn lead_team(helpers: usize, lead: &mut (dyn FnMut(&ThreadTeam) + Send)) {
+    let team = ThreadTeam {
         helpers,
-        offer: Apart(AtomicU64::new(0)),
+        offer: CachePadded(AtomicU64::new(0)),
         step: AtomicPtr::new(null_mut()),
         first: AtomicUsize::new(0),
-        done: Apart(AtomicUsize::new(0)),
+        done: CachePadded(AtomicUsize::new(0)),
         panic: Mutex::new(None),
         ended: AtomicBool::new(false),
     };
     if helpers == 0 {
-        return lead(&crew);
+        return lead(&team);
     }
     rayon::scope(|scope| {
-        let _end = End(&crew.ended);
-        (0..helpers).for_each(|_| scope.spawn(|_| crew.help()));
-        lead(&crew);
+        let _end = End(&team.ended);
+        (0..helpers).for_each(|_| scope.spawn(|_| team.help()));
+        lead(&team);
     });
 }
 
-/// Calls `lead` with a crew of all threads of the current pool.
-pub(crate) fn with_whole_pool<T: Send>(lead: impl FnOnce(&Crew) -> T + Send) -> T {
-    with_crew(rayon::current_num_threads() - 1, lead)
+/// Calls `lead` with a team of all threads of the current pool.
+pub(crate) fn with_whole_pool<T: Send>(lead: impl FnOnce(&ThreadTeam) -> T + Send) -> T {
+    with_team(rayon::current_num_threads() - 1, lead)
 }
 
-impl Crew {
+impl ThreadTeam {
     /// Returns the number of threads.
     pub fn threads(&self) -> usize {
         self.helpers + 1
@@ -150,7 +150,7 @@ impl Crew {
         self.perform(parts, &step);
     }
 
-    /// Does all parts of a step. Compiled once for all steps, and each step once for all crews.
+    /// Does all parts of a step. Compiled once for all steps, and each step once for all teams.
     fn perform(&self, parts: usize, step: Step<'_>) {
         if parts <= 1 || self.helpers == 0 {
             return (0..parts).for_each(step);
@@ -173,26 +173,26 @@ impl Crew {
         }
     }
 
-    /// Divides the numbers below `count` into ranges of `grain` numbers, and calls `work` with each.
-    pub fn ranges(&self, count: usize, grain: usize, work: impl Fn(Range<usize>) + Sync) {
-        self.perform_ranges(count, grain, &work);
+    /// Divides the numbers below `count` into ranges of `chunk` numbers, and calls `work` with each.
+    pub fn ranges(&self, count: usize, chunk: usize, work: impl Fn(Range<usize>) + Sync) {
+        self.perform_ranges(count, chunk, &work);
     }
 
-    fn perform_ranges(&self, count: usize, grain: usize, work: &(dyn Fn(Range<usize>) + Sync)) {
-        self.run(count.div_ceil(grain), |part| work(range_at(part, grain, count)));
+    fn perform_ranges(&self, count: usize, chunk: usize, work: &(dyn Fn(Range<usize>) + Sync)) {
+        self.run(count.div_ceil(chunk), |part| work(range_at(part, chunk, count)));
     }
 
-    /// Joins what `work` returns for ranges of `grain` numbers below `count`; `join` must be
+    /// Joins what `work` returns for ranges of `chunk` numbers below `count`; `join` must be
     /// associative and commutative.
     pub fn reduce<T: Send + Default>(
         &self,
         count: usize,
-        grain: usize,
+        chunk: usize,
         work: impl Fn(Range<usize>) -> T + Sync,
         join: impl Fn(T, T) -> T + Sync,
     ) -> T {
         let all = Mutex::new(T::default());
-        self.ranges(count, grain, |range| {
+        self.ranges(count, chunk, |range| {
             let value = work(range);
             let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
             let before = std::mem::take(&mut *all);
@@ -208,15 +208,15 @@ impl Crew {
         self.threads().min(MOST_ADDERS).min(count / LEAST_PER_ADDER).max(1)
     }
 
-    /// Sums up what `work` returns for ranges of `grain` numbers below `count`.
+    /// Sums up what `work` returns for ranges of `chunk` numbers below `count`.
     pub fn sum(
         &self,
         count: usize,
-        grain: usize,
+        chunk: usize,
         work: impl Fn(Range<usize>) -> u64 + Sync,
     ) -> u64 {
         let sum = AtomicU64::new(0);
-        self.ranges(count, grain, |range| _ = sum.fetch_add(work(range), Relaxed));
+        self.ranges(count, chunk, |range| _ = sum.fetch_add(work(range), Relaxed));
         sum.into_inner()
     }
 
@@ -249,7 +249,7 @@ impl Crew {
         true
     }
 
-    /// Does parts until the leader ends the crew.
+    /// Does parts until the leader ends the team.
     fn help(&self) {
         let mut spins = 0;
         while !self.ended.load(Acquire) {
@@ -280,10 +280,10 @@ mod tests {
 
     /// Performs steps of 0 to 12 parts, and checks that each part is done once before the next step.
     fn count(helpers: usize, steps: usize) {
-        with_crew(helpers, |crew| {
+        with_team(helpers, |team| {
             for step in 0..steps {
                 let times: Vec<AtomicU32> = (0..step * 7 % 13).map(|_| AtomicU32::new(0)).collect();
-                crew.run(times.len(), |part| _ = times[part].fetch_add(1, Relaxed));
+                team.run(times.len(), |part| _ = times[part].fetch_add(1, Relaxed));
                 assert!(times.iter().all(|times| times.load(Relaxed) == 1));
             }
         });
@@ -305,29 +305,29 @@ mod tests {
         for parts in [MOST_PARTS - 1, MOST_PARTS, MOST_PARTS + 1, 3 * MOST_PARTS + 5] {
             let times: Vec<AtomicU32> = (0..parts).map(|_| AtomicU32::new(0)).collect();
             let step = |part: usize| _ = times[part].fetch_add(1, Relaxed);
-            pool(4).install(|| with_whole_pool(|crew| crew.run(parts, step)));
+            pool(4).install(|| with_whole_pool(|team| team.run(parts, step)));
             assert!(times.iter().all(|times| times.load(Relaxed) == 1), "{parts}");
         }
     }
 
     #[test]
     fn sums_are_those_of_all_ranges() {
-        for (count, grain) in [(0, 1), (1, 1), (10, 3), (1000, 7), (1000, 1000), (1000, 4096)] {
+        for (count, chunk) in [(0, 1), (1, 1), (10, 3), (1000, 7), (1000, 1000), (1000, 4096)] {
             let numbers = |range: Range<usize>| range.map(|number| number as u64).sum::<u64>();
             let expected = numbers(0..count);
             pool(3).install(|| {
-                with_whole_pool(|crew| {
-                    assert_eq!(crew.sum(count, grain, numbers), expected);
-                    assert_eq!(crew.reduce(count, grain, numbers, |a, b| a + b), expected);
+                with_whole_pool(|team| {
+                    assert_eq!(team.sum(count, chunk, numbers), expected);
+                    assert_eq!(team.reduce(count, chunk, numbers, |a, b| a + b), expected);
                 });
             });
         }
     }
 
     #[test]
-    fn crews_of_busy_threads_do_not_wait_for_one_another() {
-        let (crews, steps) = if cfg!(miri) { (6, 20) } else { (40, 50) };
-        pool(3).install(|| (0..crews).into_par_iter().for_each(|_| count(2, steps)));
+    fn teams_of_busy_threads_do_not_wait_for_one_another() {
+        let (teams, steps) = if cfg!(miri) { (6, 20) } else { (40, 50) };
+        pool(3).install(|| (0..teams).into_par_iter().for_each(|_| count(2, steps)));
     }
 
     #[test]
@@ -338,7 +338,7 @@ mod tests {
                 assert!(part != 20, "part 20");
                 done.fetch_add(1, Relaxed);
             };
-            let run = || with_crew(helpers, |crew| crew.run(100, step));
+            let run = || with_team(helpers, |team| team.run(100, step));
             let panic = pool(3).install(|| catch_unwind(AssertUnwindSafe(run))).unwrap_err();
             assert_eq!(panic.downcast_ref::<&str>(), Some(&"part 20"));
             assert!(helpers == 0 || done.load(Relaxed) == 99);
@@ -346,12 +346,12 @@ mod tests {
     }
 
     #[test]
-    fn a_crew_goes_on_after_a_panic() {
+    fn a_team_goes_on_after_a_panic() {
         pool(3).install(|| {
-            with_whole_pool(|crew| {
-                let panicking = || crew.run(100, |_| panic!("each part"));
+            with_whole_pool(|team| {
+                let panicking = || team.run(100, |_| panic!("each part"));
                 assert!(catch_unwind(AssertUnwindSafe(panicking)).is_err());
-                assert_eq!(crew.sum(100, 1, |_| 1), 100);
+                assert_eq!(team.sum(100, 1, |_| 1), 100);
             });
         });
     }

@@ -1,4 +1,4 @@
-//! Dealing of edges to the ranks that have their vertices.
+//! Redistribution of edges to the ranks that have their vertices.
 //!
 //! A rank has consecutive vertices, with about as many arcs and vertices as any other. An edge becomes an arc at each of its
 //! ends, and each goes to the rank that has the end. Arcs are sent some at a time, so that messages stay small.
@@ -14,23 +14,23 @@ use ripplet_ranks::{CommError, Received};
 use std::ops::Range;
 use std::path::Path;
 
-/// The bounds of ranks are multiples of it: the vertices of a word of bits belong to one rank.
-const GRAIN: u32 = 64;
+/// Vertices of a word of a bitmap. Bounds of ranks are multiples of it, so that a word belongs to one rank.
+const BITMAP_WORD: u32 = 64;
 /// The most blocks of vertices whose arcs are counted to find bounds, and the most counts that a rank gets from all.
 const BLOCKS: u32 = 1 << 16;
 const COUNTS: u32 = 1 << 22;
-/// The most edges of a rank that are dealt out at a time, and the most of all ranks, whose arcs one may have.
+/// The most edges of a rank that are sent at a time, and the most of all ranks, whose arcs one may have.
 const EDGES: usize = 1 << 20;
 const ALL_EDGES: usize = 1 << 22;
 
 /// The arcs of a rank's own vertices, and the bounds of all ranks.
-pub(super) struct Dealt {
+pub(super) struct Redistributed {
     pub(super) arcs: OwnArcs,
     pub(super) bounds: Vec<VertexId>,
 }
 
-impl Dealt {
-    /// Deals out edges, of which this rank has `columns` and their `weights`.
+impl Redistributed {
+    /// Redistributes the edges, of which this rank has `columns` and their `weights`.
     pub(super) fn of(
         [sources, targets]: [Vec<VertexId>; 2],
         weights: Option<Vec<f64>>,
@@ -38,7 +38,7 @@ impl Dealt {
         build: &BuildOptions,
         together: &mut Together<'_>,
         path: &Path,
-    ) -> Result<Dealt, TablePartError> {
+    ) -> Result<Redistributed, TablePartError> {
         let refused = |error: OutOfMemory| TablePartError::from(Fault::from(error).of(path));
         let invalid = |error: EdgeTableError| TablePartError::from(Fault::from(error).of(path));
         let mut edges =
@@ -49,14 +49,14 @@ impl Dealt {
             Direction::Undirected => &[Role::Both][..],
             Direction::Directed => &[Role::Out, Role::Incoming],
         };
-        let arcs = edges.deal(roles, &bounds, together, &refused)?;
+        let arcs = edges.redistribute(roles, &bounds, together, &refused)?;
         let tables = arcs.into_iter().map(|arcs| arcs.into_table(vertices)).collect();
         let tables: Result<Vec<EdgeTable>, _> = tables;
         let mut tables = together.agree(tables.map_err(invalid))?.into_iter();
         let none = || Arcs::default().into_table(vertices).map_err(invalid);
         let out = tables.next().map_or_else(none, Ok)?;
         let arcs = OwnArcs { own, out, incoming: tables.next(), weights: edges.weights };
-        Ok(Dealt { arcs, bounds })
+        Ok(Redistributed { arcs, bounds })
     }
 }
 
@@ -68,7 +68,7 @@ enum Role {
     Both,
 }
 
-/// The edges that a rank has read. Their ends go as they are dealt out; the weights stay, as the scale of all depends on
+/// The edges that a rank has read. Their ends are freed as they are sent; the weights stay, as the scale of all depends on
 /// them.
 struct Edges {
     sources: Vec<VertexId>,
@@ -113,7 +113,7 @@ impl Edges {
     }
 
     /// Sends the arcs of these roles to those that have their vertices; returns those of this rank's own, by role.
-    fn deal(
+    fn redistribute(
         &mut self,
         roles: &[Role],
         bounds: &[VertexId],
@@ -218,7 +218,7 @@ fn bounds_of(
 ) -> Result<Vec<VertexId>, TablePartError> {
     let ranks = together.size();
     let most = (COUNTS / ranks as u32).clamp(1 << 10, BLOCKS);
-    let mut shift = GRAIN.trailing_zeros();
+    let mut shift = BITMAP_WORD.trailing_zeros();
     while vertices >> shift >= most {
         shift += 1;
     }

@@ -1,4 +1,4 @@
-//! The exact counter for few votes: all pairs of labels are compared, in vector registers.
+//! The exact counter for vertices of low degree: all pairs of labels are compared, in vector registers.
 //!
 //! Loops over the votes of a vertex of low degree end at another count each time, which the
 //! processor predicts badly. Here every loop has `N` steps: the votes, and behind them votes of
@@ -10,28 +10,28 @@ use wide::{CmpEq, i32x4};
 
 /// The lanes of a vector, which every processor has.
 const LANES: usize = 4;
-/// The most votes that are counted in this way.
-pub(super) const MOST: usize = 16;
-/// A bound of the weights: sums of [`MOST`] weights below it fit 32 bits.
+/// Largest number of votes of a vertex that are counted by this counter.
+pub(super) const MAX_DEGREE: usize = 16;
+/// A bound of the weights: sums of [`MAX_DEGREE`] weights below it fit 32 bits.
 const WEIGHTS: u32 = 1 << 27;
 
 /// Up to `N` votes.
-pub(super) struct FewVotes<const N: usize> {
+pub(super) struct LowDegreeVotes<const N: usize> {
     labels: [i32; N],
     weights: [i32; N],
 }
 
 /// Up to `N` votes, and the sum of each vote's label.
-pub(super) struct Few<const N: usize> {
+pub(super) struct LowDegreeSums<const N: usize> {
     labels: [i32; N],
     sums: [i32; N],
     total: i32,
 }
 
-impl<const N: usize> FewVotes<N> {
+impl<const N: usize> LowDegreeVotes<N> {
     /// Takes the first `degree` of these votes; `None` if a weight is too large for this counter.
     #[inline(always)]
-    pub fn new(votes: &[Vote; N], degree: usize) -> Option<FewVotes<N>> {
+    pub fn new(votes: &[Vote; N], degree: usize) -> Option<LowDegreeVotes<N>> {
         let (mut labels, mut weights) = ([0; N], [0; N]);
         for (index, vote) in votes.iter().enumerate() {
             labels[index] = vote.label as i32;
@@ -39,7 +39,7 @@ impl<const N: usize> FewVotes<N> {
             weights[index] = if counts { vote.weight as i32 } else { 0 };
         }
         let is_small = weights.iter().fold(0, |all, &weight| all | weight as u32) < WEIGHTS;
-        is_small.then_some(FewVotes { labels, weights })
+        is_small.then_some(LowDegreeVotes { labels, weights })
     }
 
     /// Counts the votes for one label.
@@ -58,10 +58,11 @@ impl<const N: usize> FewVotes<N> {
 
     /// Counts the votes for every label.
     #[inline(always)]
-    pub fn count(&self) -> Few<N> {
-        let FewVotes { labels, weights } = *self;
+    pub fn count(&self) -> LowDegreeSums<N> {
+        let LowDegreeVotes { labels, weights } = *self;
         // Of these vectors, N / LANES are used: all have a register.
-        let (mut lanes, mut found) = ([i32x4::ZERO; MOST / LANES], [i32x4::ZERO; MOST / LANES]);
+        let (mut lanes, mut found) =
+            ([i32x4::ZERO; MAX_DEGREE / LANES], [i32x4::ZERO; MAX_DEGREE / LANES]);
         for (lanes, &labels) in lanes.iter_mut().zip(labels.as_chunks::<LANES>().0) {
             *lanes = i32x4::from(labels);
         }
@@ -75,11 +76,11 @@ impl<const N: usize> FewVotes<N> {
         for (sums, found) in sums.chunks_exact_mut(LANES).zip(&found) {
             sums.copy_from_slice(found.as_array_ref());
         }
-        Few { labels, sums, total: weights.iter().sum() }
+        LowDegreeSums { labels, sums, total: weights.iter().sum() }
     }
 }
 
-impl<const N: usize> Few<N> {
+impl<const N: usize> LowDegreeSums<N> {
     /// Returns the sum of the votes and the largest sum of a label.
     #[inline(always)]
     pub fn totals(&self) -> Count {
@@ -119,37 +120,37 @@ mod tests {
         for vote in votes[..list.len()].iter().filter(|vote| vote.label != NO_LABEL) {
             *expected.entry(vote.label).or_default() += u64::from(vote.weight);
         }
-        let taken = FewVotes::new(&votes, list.len()).unwrap();
-        let one = taken.count_one(5);
+        let low_degree = LowDegreeVotes::new(&votes, list.len()).unwrap();
+        let one = low_degree.count_one(5);
         assert_eq!(one.top, expected.get(&5).copied().unwrap_or(0));
         assert_eq!(one.total_votes, expected.values().sum::<u64>());
-        let few = taken.count();
+        let sums = low_degree.count();
         let top = expected.values().copied().max().unwrap_or(0);
-        assert_eq!(few.totals(), Count { total_votes: expected.values().sum(), top });
+        assert_eq!(sums.totals(), Count { total_votes: expected.values().sum(), top });
         expected.retain(|_, sum| *sum == top);
         if top > 0 {
             let first = expected.into_keys().min_by_key(|label| mix(label ^ key)).unwrap();
-            assert_eq!(few.leader(top, |label| mix(label ^ key)), first);
+            assert_eq!(sums.leader(top, |label| mix(label ^ key)), first);
         }
     }
 
     proptest! {
         #[test]
-        fn counts_are_those_of_a_map(list in prop::collection::vec((0u32..9, 0u32..4), 1..=MOST), key: u32) {
-            check_against_a_map::<{ MOST / 4 }>(&list, key);
-            check_against_a_map::<{ MOST / 2 }>(&list, key);
-            check_against_a_map::<MOST>(&list, key);
+        fn counts_are_those_of_a_map(list in prop::collection::vec((0u32..9, 0u32..4), 1..=MAX_DEGREE), key: u32) {
+            check_against_a_map::<{ MAX_DEGREE / 4 }>(&list, key);
+            check_against_a_map::<{ MAX_DEGREE / 2 }>(&list, key);
+            check_against_a_map::<MAX_DEGREE>(&list, key);
         }
     }
 
     #[test]
     fn weights_that_might_overflow_are_left_to_the_other_counter() {
-        let votes = [Vote { label: 1, weight: WEIGHTS - 1 }; MOST];
-        let few = FewVotes::new(&votes, MOST).unwrap().count();
-        assert_eq!(few.totals().top, (MOST as u64) * u64::from(WEIGHTS - 1));
+        let votes = [Vote { label: 1, weight: WEIGHTS - 1 }; MAX_DEGREE];
+        let sums = LowDegreeVotes::new(&votes, MAX_DEGREE).unwrap().count();
+        assert_eq!(sums.totals().top, (MAX_DEGREE as u64) * u64::from(WEIGHTS - 1));
         let mut large = votes;
-        large[MOST - 1].weight = WEIGHTS;
-        assert!(FewVotes::new(&large, MOST).is_none());
-        assert!(FewVotes::new(&large, MOST - 1).is_some());
+        large[MAX_DEGREE - 1].weight = WEIGHTS;
+        assert!(LowDegreeVotes::new(&large, MAX_DEGREE).is_none());
+        assert!(LowDegreeVotes::new(&large, MAX_DEGREE - 1).is_some());
     }
 }
