@@ -47,7 +47,7 @@ fn main() -> Result<()> {
     rayon::ThreadPoolBuilder::new().num_threads(threads).build_global()?;
     for folder in &folders {
         let folder = Path::new(folder);
-        let batch = weighted(&tu::read(folder, &tu::Options::default())?.batch)?;
+        let batch = weighted(&tu::read(folder, &tu::DatasetOptions::default())?.batch)?;
         for _ in 0..repeat {
             for measure in MEASURES {
                 let start = Instant::now();

@@ -172,9 +172,9 @@ impl Jumps {
     }
 }
 
-/// The result of a run.
+/// PageRank of the vertices of a graph: the result of [`PageRank::run`].
 #[derive(Clone, Debug, PartialEq)]
-pub struct Outcome {
+pub struct Ranks {
     /// The rank of each vertex.
     pub ranks: Vec<f64>,
     /// Rounds, last change and convergence of the run.
@@ -192,9 +192,9 @@ pub struct End {
     pub converged: bool,
 }
 
-/// The result of a run over a batch.
+/// PageRank of the vertices of a batch: the result of [`PageRank::run_batch`].
 #[derive(Clone, Debug, PartialEq)]
-pub struct BatchOutcome {
+pub struct BatchRanks {
     /// The rank of each vertex within its graph, graph by graph, in the order of the vertices in
     /// their batch.
     pub ranks: Vec<f64>,
@@ -226,7 +226,7 @@ impl PageRank {
         &self,
         graph: impl Into<GraphView<'g>>,
         observer: &mut dyn Observer,
-    ) -> Result<Outcome, AnalysisError> {
+    ) -> Result<Ranks, AnalysisError> {
         self.run_in(graph.into(), None, observer)
     }
 
@@ -245,7 +245,7 @@ impl PageRank {
         graph: impl Into<GraphView<'g>>,
         jumps: &Jumps,
         observer: &mut dyn Observer,
-    ) -> Result<Outcome, AnalysisError> {
+    ) -> Result<Ranks, AnalysisError> {
         self.run_in(graph.into(), Some(jumps), observer)
     }
 
@@ -254,14 +254,14 @@ impl PageRank {
         graph: GraphView<'_>,
         jumps: Option<&Jumps>,
         observer: &mut dyn Observer,
-    ) -> Result<Outcome, AnalysisError> {
+    ) -> Result<Ranks, AnalysisError> {
         let jumps = self.check_jumps(graph, jumps)?;
         observer.on_stage("ranking vertices");
         let mut ranks = memory::zeros(graph.vertices() as usize)?;
         let mut workspace = Workspace::new(graph.vertices())?;
         let run = self.begin(graph, jumps, &mut ranks, &mut workspace, observer);
         let end = dispatch_sides!(graph, Along::Arcs, lists => run.on_lists(lists))?;
-        Ok(Outcome { ranks, end })
+        Ok(Ranks { ranks, end })
     }
 
     /// Checks the settings, and returns the share of each vertex of the jumps, if they are not alike.
@@ -312,7 +312,7 @@ impl PageRank {
         &self,
         graphs: BatchSlice<'_>,
         observer: &mut dyn Observer,
-    ) -> Result<BatchOutcome, AnalysisError> {
+    ) -> Result<BatchRanks, AnalysisError> {
         self.check()?;
         observer.on_stage("ranking vertices");
         let observer: &dyn Observer = observer;
@@ -331,7 +331,7 @@ impl PageRank {
         };
         let places = (PerVertex(&mut ranks[..]), PerGraph(&mut ends[..]));
         Swarm { make: || Workspace::new(largest), work, observer }.fill(graphs, places)?;
-        Ok(BatchOutcome { ranks, ends })
+        Ok(BatchRanks { ranks, ends })
     }
 
     fn check(&self) -> Result<(), AnalysisError> {

@@ -13,7 +13,7 @@ use crate::stats::{Bytes, Stages};
 use crate::values::{OfRanks, ValueArguments, Weights};
 use clap::{Args, ValueEnum};
 use ripplet::analytics::AnalysisError;
-use ripplet::analytics::lcc::{Definition, Lcc, Outcome};
+use ripplet::analytics::lcc::{Coefficients, Definition, Lcc};
 use ripplet::device::peak_memory;
 use ripplet::device::{AnyExecutor, plan_on_cpu};
 use ripplet::graph::{GraphView, VertexIds};
@@ -85,7 +85,7 @@ struct Found {
 struct Run {
     choices: Choices,
     plan: Plan,
-    outcome: Outcome,
+    outcome: Coefficients,
     seconds: Stages,
 }
 
@@ -247,7 +247,12 @@ impl Arguments {
     }
 
     /// Writes the coefficients; returns the seconds that it took.
-    fn write(&self, ids: &VertexIds, outcome: &Outcome, console: &Console) -> Result<f64, Failure> {
+    fn write(
+        &self,
+        ids: &VertexIds,
+        outcome: &Coefficients,
+        console: &Console,
+    ) -> Result<f64, Failure> {
         let values = ColumnData::F64(&outcome.coefficients);
         let mut columns = vec![VertexColumn { name: "value", len: 1, values }];
         columns.extend(outcome.triangles.as_deref().map(|triangles| VertexColumn {

@@ -658,7 +658,7 @@ impl fmt::Display for Reported {
 #[cfg(feature = "mpi")]
 mod wire {
     use super::{Failure, leave_after};
-    use ripplet::ranks::mpi::{self, OnLost, OpenError, Options};
+    use ripplet::ranks::mpi::{self, MpiOptions, OnLost, OpenError};
     use ripplet::ranks::{Launch, SharedComm};
     use std::sync::{Arc, Mutex};
     use std::time::Duration;
@@ -667,7 +667,7 @@ mod wire {
     pub fn open(launch: &Launch, deadline: Duration) -> Result<SharedComm, Failure> {
         let rank = launch.rank;
         let on_lost: OnLost = Box::new(move |lost| leave_after(lost, rank));
-        let options = Options { deadline, on_lost: Some(on_lost), ..Options::default() };
+        let options = MpiOptions { deadline, on_lost: Some(on_lost), ..MpiOptions::default() };
         let comm = mpi::open(launch, options).map_err(|error| {
             let help = match error {
                 OpenError::NotFound { .. }

@@ -6,6 +6,7 @@ use crate::mutex::lock;
 use ripplet_gpu::{
     Address, Device, DeviceError, Launch, Peer, Properties, Source, Stream, Transfer,
 };
+use ripplet_graph::splitmix;
 use std::alloc::{Layout, alloc, dealloc};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -458,9 +459,5 @@ fn order_of(seed: u64, launch: u64) -> u64 {
     if seed == 0 {
         return 0;
     }
-    // The finalizer of SplitMix64.
-    let mut x = seed.wrapping_add(launch.wrapping_mul(0x9e37_79b9_7f4a_7c15));
-    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    (x ^ (x >> 31)).max(1)
+    splitmix::finalize(seed.wrapping_add(launch.wrapping_mul(splitmix::INCREMENT))).max(1)
 }

@@ -79,10 +79,10 @@ const TABLE_GRAPHS: u128 = 1_000_000;
 const EDGES_PER_VERTEX: Range<u64> = 4..8;
 /// Arcs that are drawn before the graphs are appended: few enough that memory is reused, and
 /// enough that threads need not wait for one another.
-const WAVE_ARCS: usize = 1 << 22;
-/// Arcs that one graph draws at most, and graphs that a wave has at most.
+const CHUNK_ARCS: usize = 1 << 22;
+/// Arcs that one graph draws at most, and graphs that a chunk has at most.
 const MOST_ARCS: usize = 2 * 8 * 1024;
-const WAVE_GRAPHS: usize = WAVE_ARCS / (2 * 4 * 32) + 1;
+const CHUNK_GRAPHS: usize = CHUNK_ARCS / (2 * 4 * 32) + 1;
 /// Least graphs of a task: fewer do not repay its overhead.
 const GRAPHS_PER_TASK: usize = 8;
 
@@ -100,9 +100,9 @@ impl Swarm {
         &self,
         graphs: Range<u64>,
     ) -> Result<impl ExactSizeIterator<Item = SwarmShape> + Clone, GenerateError> {
-        let (plan, first) = (self.plan()?, graphs.start);
+        let (sampler, first) = (self.sampler()?, graphs.start);
         let count = self.check(&graphs)?;
-        Ok((0..count).map(move |at| plan.begin(first + u64::from(at)).shape))
+        Ok((0..count).map(move |at| sampler.begin(first + u64::from(at)).shape))
     }
 
     /// Cuts the graphs of the swarm into consecutive parts of about `edges` drawn edges each.
@@ -112,11 +112,11 @@ impl Swarm {
     /// # Errors
     /// If there are too many graphs.
     pub fn parts(&self, edges: u64) -> Result<impl Iterator<Item = Range<u64>>, GenerateError> {
-        let (plan, graphs, mut start) = (self.plan()?, self.graphs, 0);
+        let (sampler, graphs, mut start) = (self.sampler()?, self.graphs, 0);
         Ok(std::iter::from_fn(move || {
             let (first, mut drawn) = (start, 0);
             while start < graphs && drawn < edges.max(1) {
-                drawn += u64::from(plan.begin(start).shape.edges);
+                drawn += u64::from(sampler.begin(start).shape.edges);
                 start += 1;
             }
             (start > first).then_some(first..start)
@@ -128,12 +128,12 @@ impl Swarm {
     /// # Errors
     /// If there are too many graphs, the range ends beyond them, or memory allocation fails.
     pub fn generate_part(&self, graphs: Range<u64>) -> Result<GraphBatch, GenerateError> {
-        let plan = self.plan()?;
+        let sampler = self.sampler()?;
         let shapes = self.shapes(graphs.clone())?;
         let rows: u64 = shapes.clone().map(|shape| u64::from(shape.edges)).sum();
         let refused = |error: OutOfMemory| GenerateError::OutOfMemory { rows, bytes: error.bytes };
         let members = members(graphs.start, shapes.clone()).map_err(refused)?;
-        let lists = plan.draw(graphs.start, shapes, rows).map_err(refused)?;
+        let lists = sampler.draw(graphs.start, shapes, rows).map_err(refused)?;
         let batch = GraphBatch::new(members, None, lists, None);
         Ok(batch.expect("the generator makes what a batch is"))
     }
@@ -148,7 +148,7 @@ impl Swarm {
         vertex_count(graphs.end - graphs.start)
     }
 
-    fn plan(&self) -> Result<Plan, GenerateError> {
+    fn sampler(&self) -> Result<Sampler, GenerateError> {
         if vertex_count(self.graphs).is_err() {
             return Err(GenerateError::parameter("graphs", self.graphs, "at most 4,294,967,294"));
         }
@@ -158,7 +158,7 @@ impl Swarm {
             end
         });
         let order = Permutation::new(self.graphs, derive(self.seed, "swarm order"));
-        Ok(Plan { seed: self.seed, ends, order, limits: Rmat::new(0).limits()? })
+        Ok(Sampler { seed: self.seed, ends, order, limits: Rmat::new(0).limits()? })
     }
 }
 
@@ -174,9 +174,9 @@ fn counts(graphs: u64) -> [u64; CLASSES] {
     counts
 }
 
-/// Data that all graphs of a swarm share.
+/// Sampler of a swarm's graphs: a graph's size, kind and edges depend on its number and this value alone.
 #[derive(Clone)]
-struct Plan {
+struct Sampler {
     seed: u64,
     /// End of each class, in the order of graphs sorted by class.
     ends: [u64; CLASSES],
@@ -193,7 +193,7 @@ struct Begun {
     stream: Stream,
 }
 
-impl Plan {
+impl Sampler {
     fn begin(&self, graph: u64) -> Begun {
         let rank = self.order.of(graph);
         let (kind, scale, _) = TABLE[self.ends.partition_point(|&end| end <= rank)];
@@ -230,7 +230,7 @@ struct Place<'a> {
     neighbors: &'a mut [VertexId],
 }
 
-impl Plan {
+impl Sampler {
     /// Draws the lists of the graphs from number `first` on, which have `rows` rows in all.
     fn draw(
         &self,
@@ -243,12 +243,12 @@ impl Plan {
         let mut arc_starts = memory::with_room(shapes.len() + 1)?;
         arc_starts.push(0);
         let mut neighbors = memory::with_room(2 * rows as usize)?;
-        let mut drawn = memory::zeros((2 * rows as usize).min(WAVE_ARCS + MOST_ARCS))?;
+        let mut drawn = memory::zeros((2 * rows as usize).min(CHUNK_ARCS + MOST_ARCS))?;
         let (mut rest, mut shapes, mut next) = (&mut offsets[..], shapes.peekable(), first);
         while shapes.peek().is_some() {
-            let (mut places, mut free) = (memory::with_room(WAVE_GRAPHS)?, &mut drawn[..]);
+            let (mut places, mut free) = (memory::with_room(CHUNK_GRAPHS)?, &mut drawn[..]);
             let mut arcs = 0;
-            while let Some(shape) = shapes.next_if(|_| arcs < WAVE_ARCS) {
+            while let Some(shape) = shapes.next_if(|_| arcs < CHUNK_ARCS) {
                 let own = 2 * shape.edges as usize;
                 let offsets = rest.split_off_mut(..=shape.vertices as usize);
                 let neighbors = free.split_off_mut(..own);
@@ -257,9 +257,9 @@ impl Plan {
                 places.push(Place { offsets, neighbors });
                 arcs += own;
             }
-            self.draw_wave(next, &mut places)?;
+            self.draw_chunk(next, &mut places)?;
             next += places.len() as u64;
-            append_wave(&places, &mut arc_starts, &mut neighbors)?;
+            append_chunk(&places, &mut arc_starts, &mut neighbors)?;
         }
         neighbors.shrink_to_fit();
         Ok(BatchAdjacency {
@@ -271,7 +271,7 @@ impl Plan {
     }
 
     /// Draws the graphs from number `first` on, each to its place.
-    fn draw_wave(&self, first: u64, places: &mut [Place<'_>]) -> Result<(), OutOfMemory> {
+    fn draw_chunk(&self, first: u64, places: &mut [Place<'_>]) -> Result<(), OutOfMemory> {
         let graphs = places.par_iter_mut().enumerate().with_min_len(GRAPHS_PER_TASK);
         graphs.try_for_each_init(Scratch::default, |scratch, (at, place)| {
             scratch.draw(self.begin(first + at as u64), self.limits, place)
@@ -280,7 +280,7 @@ impl Plan {
 }
 
 /// Appends what graphs keep, without the gaps between them.
-fn append_wave(
+fn append_chunk(
     places: &[Place<'_>],
     arc_starts: &mut Vec<u64>,
     neighbors: &mut Vec<VertexId>,
@@ -530,9 +530,9 @@ mod tests {
     #[test]
     fn edges_are_those_drawn() {
         let swarm = Swarm { graphs: 60, seed: 3 };
-        let (plan, made) = (swarm.plan().unwrap(), swarm.generate_part(0..60).unwrap());
+        let (sampler, made) = (swarm.sampler().unwrap(), swarm.generate_part(0..60).unwrap());
         for (at, (id, vertices, edges)) in graphs(&made).into_iter().enumerate() {
-            let Begun { shape, scale, mut stream } = plan.begin(at as u64);
+            let Begun { shape, scale, mut stream } = sampler.begin(at as u64);
             let mut names: Vec<u32> = (0..shape.vertices).collect();
             if shape.kind == SwarmKind::Rmat {
                 stream.shuffle(&mut names);
@@ -540,7 +540,7 @@ mod tests {
             let mut expected = BTreeSet::new();
             for _ in 0..shape.edges {
                 let (source, target) = match shape.kind {
-                    SwarmKind::Rmat => descend(&mut stream, scale, plan.limits),
+                    SwarmKind::Rmat => descend(&mut stream, scale, sampler.limits),
                     SwarmKind::Random => {
                         let bits = stream.bits();
                         let vertices = u64::from(vertices);

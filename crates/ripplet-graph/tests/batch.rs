@@ -209,7 +209,7 @@ proptest! {
     }
 }
 
-/// Several waves of the builder and many tasks: 6,000 graphs, one of them with a tenth of all rows, and
+/// Several chunks of the builder and many tasks: 6,000 graphs, one of them with a tenth of all rows, and
 /// 2¹⁸ rows.
 fn many_rows() -> (Vec<u32>, Vec<Row>) {
     let mut state = 1u64;

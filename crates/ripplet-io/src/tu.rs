@@ -47,7 +47,7 @@ pub struct Dataset {
 
 /// Rules by which rows of a TU data set become edges. Duplicate rows are one edge.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Options {
+pub struct DatasetOptions {
     /// Whether edges are directed.
     pub direction: Direction,
     /// Whether self-loops are kept.
@@ -102,7 +102,7 @@ pub(crate) fn has_indicator(path: &Path) -> bool {
 /// connects two graphs, a graph of the indicator has no label, a graph is empty although there are no labels,
 /// or memory allocation fails. The error is the first one in the labels, then in the indicator, then in the
 /// edges.
-pub fn read(path: &Path, options: &Options) -> Result<Dataset, ReadError> {
+pub fn read(path: &Path, options: &DatasetOptions) -> Result<Dataset, ReadError> {
     let files = Files::of(path)?;
     let labels = files.labels.as_deref();
     let all = [labels, Some(&*files.indicator), Some(&*files.edges)];
@@ -118,7 +118,7 @@ pub fn read(path: &Path, options: &Options) -> Result<Dataset, ReadError> {
 ///
 /// # Errors
 /// The errors of [`read`].
-pub fn parse(texts: Texts<'_>, options: &Options) -> Result<Dataset, ReadError> {
+pub fn parse(texts: Texts<'_>, options: &DatasetOptions) -> Result<Dataset, ReadError> {
     let named = |part: &str| PathBuf::from(format!("(bytes){part}"));
     let labels = texts.graph_labels;
     let labels =
@@ -148,7 +148,7 @@ fn table(indicator: Indicator, text: &mut Text<'_>) -> Result<BatchTable, Fault>
 fn dataset(
     table: BatchTable,
     graph_labels: Option<Vec<f64>>,
-    options: &Options,
+    options: &DatasetOptions,
 ) -> Result<Dataset, Fault> {
     let builder = BatchBuilder::new().direction(options.direction).self_loops(options.self_loops);
     let batch = builder.build(table).map_err(Fault::whole)?;

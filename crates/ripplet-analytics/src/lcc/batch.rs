@@ -14,9 +14,9 @@ use crate::{AnalysisError, Plan};
 use ripplet_graph::batch::{BatchGraph, BatchSlice};
 use ripplet_graph::{Observer, OutOfMemory, VertexId, memory};
 
-/// The result of a run over a batch.
+/// Clustering coefficients of the graphs of a batch: the result of [`Lcc::run_batch`].
 #[derive(Clone, Debug, PartialEq)]
-pub struct BatchOutcome {
+pub struct BatchCoefficients {
     /// The coefficient of each vertex within its graph, graph by graph, in the order of the
     /// vertices in their batch.
     pub coefficients: Vec<f64>,
@@ -47,7 +47,7 @@ impl Lcc {
         &self,
         graphs: BatchSlice<'_>,
         observer: &mut dyn Observer,
-    ) -> Result<BatchOutcome, AnalysisError> {
+    ) -> Result<BatchCoefficients, AnalysisError> {
         observer.on_stage("counting triangles");
         let observer: &dyn Observer = observer;
         let vertices = graphs.vertices() as usize;
@@ -80,7 +80,7 @@ impl Lcc {
         let places = (of_vertices, PerGraph(&mut triangle_counts[..]));
         Swarm { make: || Workspace::new(largest, arcs), work, observer }.fill(graphs, places)?;
         let triangles = self.triangles.then_some(triangles);
-        Ok(BatchOutcome { coefficients, triangles, triangle_counts })
+        Ok(BatchCoefficients { coefficients, triangles, triangle_counts })
     }
 }
 

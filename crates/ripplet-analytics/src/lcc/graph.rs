@@ -16,9 +16,9 @@ use ripplet_graph::{Direction, GraphView, Observer, VertexId, dispatch_lists, me
 /// Vertices of a task that divides numerators.
 const VERTICES_PER_TASK: usize = 1 << 12;
 
-/// The result of a run.
+/// Clustering coefficients of a graph: the result of [`Lcc::run`].
 #[derive(Clone, Debug, PartialEq)]
-pub struct Outcome {
+pub struct Coefficients {
     /// The coefficient of each vertex, from 0 to 1.
     pub coefficients: Vec<f64>,
     /// The number of triangles at each vertex, if requested.
@@ -66,7 +66,7 @@ impl Lcc {
         &self,
         graph: impl Into<GraphView<'g>>,
         observer: &mut dyn Observer,
-    ) -> Result<Outcome, AnalysisError> {
+    ) -> Result<Coefficients, AnalysisError> {
         self.run_in(graph.into(), observer)
     }
 
@@ -74,7 +74,7 @@ impl Lcc {
         &self,
         graph: GraphView<'_>,
         observer: &mut dyn Observer,
-    ) -> Result<Outcome, AnalysisError> {
+    ) -> Result<Coefficients, AnalysisError> {
         observer.on_stage("ranking vertices by degree");
         let oriented = Oriented::of(graph, observer)?;
         observer.on_stage("counting triangles");
@@ -103,7 +103,7 @@ impl Lcc {
         })?;
         // The bits of 0.0 are those of 0.
         let coefficients = bytemuck::allocation::cast_vec(numerators);
-        Ok(Outcome { coefficients, triangles, triangle_count })
+        Ok(Coefficients { coefficients, triangles, triangle_count })
     }
 
     /// Replaces the numerators of vertices from `first` on by the bits of their coefficients.
@@ -130,7 +130,7 @@ impl Lcc {
     }
 }
 
-impl Outcome {
+impl Coefficients {
     /// Returns the mean of all coefficients; 0 without vertices.
     pub fn mean(&self) -> f64 {
         // Parts of a fixed size, added in order: the same bits on any number of threads.

@@ -50,6 +50,6 @@ mod oriented;
 mod ranked;
 mod rule;
 
-pub use batch::BatchOutcome;
+pub use batch::BatchCoefficients;
 pub use definition::{Definition, Lcc};
-pub use graph::Outcome;
+pub use graph::Coefficients;

@@ -13,7 +13,7 @@
 
 use super::counts::{Counts, Sum};
 use super::definition::{Definition, Lcc};
-use super::graph::Outcome;
+use super::graph::Coefficients;
 use super::neighbors::SimpleGraph;
 use super::rule::{Arcs, Cycles, Plain, Rule, unpack};
 use crate::run::go_on;
@@ -65,7 +65,7 @@ impl Lcc {
         graph: impl Into<GraphView<'g>>,
         part: &mut RankPart<'_>,
         observer: &mut dyn Observer,
-    ) -> Result<Outcome, AnalysisError> {
+    ) -> Result<Coefficients, AnalysisError> {
         let graph = graph.into();
         let directed = graph.direction() == Direction::Directed;
         dispatch_lists!(graph, (out, incoming) => {
@@ -83,7 +83,7 @@ impl Lcc {
         graph: SimpleGraph<L>,
         part: &mut RankPart<'_>,
         observer: &mut dyn Observer,
-    ) -> Result<Outcome, AnalysisError> {
+    ) -> Result<Coefficients, AnalysisError> {
         observer.on_stage("ranking vertices by degree");
         let vertices = graph.vertices();
         let mut degrees = memory::zeros::<u32>(vertices)?;
@@ -121,7 +121,7 @@ impl Lcc {
         part.gather("coefficients", &mut numerators)?;
         // The bits of 0.0 are those of 0.
         let coefficients = bytemuck::allocation::cast_vec(numerators);
-        Ok(Outcome { coefficients, triangles, triangle_count })
+        Ok(Coefficients { coefficients, triangles, triangle_count })
     }
 }
 

@@ -1,6 +1,6 @@
 //! PageRank on ranks: each computes the next ranks of its own vertices, and all have those of all.
 
-use super::{Along, BLOCK, Jumps, Outcome, PageRank, Run, Step, Workspace, dispatch_sides};
+use super::{Along, BLOCK, Jumps, PageRank, Ranks, Run, Step, Workspace, dispatch_sides};
 use crate::{AnalysisError, Plan, RankPart};
 use rayon::prelude::*;
 use ripplet_graph::storage::NeighborLists;
@@ -28,7 +28,7 @@ impl PageRank {
         jumps: Option<&Jumps>,
         part: &mut RankPart<'_>,
         observer: &mut dyn Observer,
-    ) -> Result<Outcome, AnalysisError> {
+    ) -> Result<Ranks, AnalysisError> {
         let graph = graph.into();
         let jumps = self.check_jumps(graph, jumps)?;
         observer.on_stage("ranking vertices");
@@ -41,7 +41,7 @@ impl PageRank {
             part.gather("arcs of vertices", &mut run.workspace.out)?;
             run.rounds(|run, lost| run.collect_on_ranks(lists.behind, lost, part, &mut next))
         })?;
-        Ok(Outcome { ranks, end })
+        Ok(Ranks { ranks, end })
     }
 }
 

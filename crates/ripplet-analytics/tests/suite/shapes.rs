@@ -2,9 +2,9 @@
 
 use super::graphs::Edges;
 use super::machines::run;
-use ripplet_analytics::lcc::{Definition, Outcome};
+use ripplet_analytics::lcc::{Coefficients, Definition};
 
-fn of(vertices: u32, pairs: impl IntoIterator<Item = (u32, u32)>) -> Outcome {
+fn of(vertices: u32, pairs: impl IntoIterator<Item = (u32, u32)>) -> Coefficients {
     let pairs: Vec<_> = pairs.into_iter().collect();
     let undirected = Edges::undirected(vertices, pairs.iter().copied()).graph();
     let found = run(&undirected, Definition::Ldbc, 2);

@@ -5,7 +5,7 @@ use super::run::Run;
 use super::source;
 use super::tuning::Tuning;
 use crate::lp::{DeviceExecutor, Kernels, failed};
-use ripplet_analytics::lcc::{Lcc, Outcome};
+use ripplet_analytics::lcc::{Coefficients, Lcc};
 use ripplet_gpu::Device;
 use ripplet_graph::Graph;
 use ripplet_graph::Observer;
@@ -50,7 +50,7 @@ impl<'a, D: Device> DeviceLcc<'a, D> {
         graph: &Graph,
         lcc: Lcc,
         observer: &mut dyn Observer,
-    ) -> Result<(Outcome, DeviceSeconds), RunError> {
+    ) -> Result<(Coefficients, DeviceSeconds), RunError> {
         let kind = Kind::new(graph, &lcc, self.tuning);
         let layout = Layout::new(graph, &lcc, kind, self.tuning);
         self.executor.check_memory(&layout.plan)?;
@@ -80,7 +80,7 @@ impl<'a, D: Device> DeviceLcc<'a, D> {
         let coefficients = run.coefficients()?;
         let triangles = run.triangles()?;
         transfer += start.elapsed().as_secs_f64();
-        let outcome = Outcome { coefficients, triangles, triangle_count };
+        let outcome = Coefficients { coefficients, triangles, triangle_count };
         Ok((outcome, DeviceSeconds { kernels, transfer }))
     }
 }

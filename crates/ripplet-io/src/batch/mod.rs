@@ -393,7 +393,7 @@ impl Whole {
         }
         let read = |path: &Path, options: &BatchOptions, log: &mut ReadLog| {
             let BuildOptions { direction, self_loops, .. } = options.build;
-            let batch = tu::read(path, &tu::Options { direction, self_loops })?.batch;
+            let batch = tu::read(path, &tu::DatasetOptions { direction, self_loops })?.batch;
             log.summary.add_edges_of(&batch);
             Ok(batch)
         };

@@ -30,16 +30,16 @@ fn in_order_dyn<T: Send>(
     make: &(dyn Fn(usize) -> io::Result<T> + Sync),
     take: &mut (dyn FnMut(T) -> io::Result<()> + Send),
 ) -> io::Result<()> {
-    let wave = 2 * rayon::current_num_threads();
+    let chunk = 2 * rayon::current_num_threads();
     let made = |from: usize| -> Vec<io::Result<T>> {
-        tasks::map(count.min(from + wave) - from, |at| make(from + at))
+        tasks::map(count.min(from + chunk) - from, |at| make(from + at))
     };
-    let (mut ready, mut next) = (made(0), wave.min(count));
+    let (mut ready, mut next) = (made(0), chunk.min(count));
     while !ready.is_empty() {
         let take_all = || ready.into_iter().try_for_each(|block| take(block?));
         let (taken, following) = tasks::join(take_all, || made(next));
         taken?;
-        (ready, next) = (following, count.min(next + wave));
+        (ready, next) = (following, count.min(next + chunk));
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 use flate2::write::GzEncoder;
 use proptest::prelude::*;
 use ripplet_graph::{Direction, ExternalId, SelfLoops};
-use ripplet_io::tu::{self, Dataset, Options, Texts};
+use ripplet_io::tu::{self, Dataset, DatasetOptions, Texts};
 use ripplet_io::{Place, ReadError};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -24,7 +24,7 @@ fn texts<'a>(edges: &'a str, indicator: &'a str, labels: Option<&'a str>) -> Tex
 }
 
 fn parse(edges: &str, indicator: &str, labels: Option<&str>) -> Result<Dataset, ReadError> {
-    tu::parse(texts(edges, indicator, labels), &Options::default())
+    tu::parse(texts(edges, indicator, labels), &DatasetOptions::default())
 }
 
 #[test]
@@ -43,7 +43,7 @@ fn a_real_data_set_is_what_another_program_counts() {
         (32, 53, 24),
     ];
     assert!(tu::is_dataset(&data()));
-    let read = tu::read(&data(), &Options::default()).unwrap();
+    let read = tu::read(&data(), &DatasetOptions::default()).unwrap();
     assert_eq!(read.graph_labels, Some(vec![6.0; 10]));
     let batch = &read.batch;
     assert_eq!((batch.len(), batch.vertices(), batch.arcs()), (10, 325, 1202));
@@ -73,26 +73,26 @@ fn compressed_files_and_the_file_of_edges_are_the_same_data_set() {
     let zstd = zstd::encode_all(&original("graph_indicator")[..], 1).unwrap();
     fs::write(path("E_graph_indicator.txt.zst"), zstd).unwrap();
     fs::write(path("E_graph_labels.txt"), original("graph_labels")).unwrap();
-    let expected = tu::read(&data(), &Options::default()).unwrap();
-    assert_eq!(tu::read(folder.path(), &Options::default()).unwrap(), expected);
+    let expected = tu::read(&data(), &DatasetOptions::default()).unwrap();
+    assert_eq!(tu::read(folder.path(), &DatasetOptions::default()).unwrap(), expected);
 
     // Two in one folder: the file says which.
     let other = "1, 2\n";
     fs::write(path("Z_A.txt"), other).unwrap();
     fs::write(path("Z_graph_indicator.txt"), "1\n1\n").unwrap();
-    let error = tu::read(folder.path(), &Options::default()).unwrap_err().to_string();
+    let error = tu::read(folder.path(), &DatasetOptions::default()).unwrap_err().to_string();
     assert!(error.contains("several TU data sets, such as E and Z"), "{error}");
     for (file, graphs) in [("E_A.txt.gz", 10), ("Z_A.txt", 1)] {
-        let read = tu::read(&path(file), &Options::default()).unwrap();
+        let read = tu::read(&path(file), &DatasetOptions::default()).unwrap();
         assert_eq!(read.batch.len(), graphs);
     }
-    assert_eq!(tu::read(&path("Z_A.txt"), &Options::default()).unwrap().graph_labels, None);
+    assert_eq!(tu::read(&path("Z_A.txt"), &DatasetOptions::default()).unwrap().graph_labels, None);
 }
 
 #[test]
 fn files_that_are_missing_are_named() {
     let folder = tempfile::tempdir().unwrap();
-    let read = |path: &Path| tu::read(path, &Options::default()).unwrap_err().to_string();
+    let read = |path: &Path| tu::read(path, &DatasetOptions::default()).unwrap_err().to_string();
     assert!(!tu::is_dataset(folder.path()));
     assert!(
         read(folder.path())
@@ -104,7 +104,7 @@ fn files_that_are_missing_are_named() {
     assert!(tu::is_dataset(folder.path()) && tu::is_dataset(&edges));
     assert!(read(folder.path()).contains("D_graph_indicator.txt is missing"));
     fs::write(folder.path().join("D_graph_indicator.txt"), "1\n1\n").unwrap();
-    assert!(tu::read(folder.path(), &Options::default()).is_ok());
+    assert!(tu::read(folder.path(), &DatasetOptions::default()).is_ok());
     fs::remove_file(&edges).unwrap();
     assert!(read(&edges).contains("D_A.txt: "), "the system says that it is not there");
     assert!(read(&folder.path().join("D_graph_indicator.txt")).contains("expected a TU data set"));
@@ -193,7 +193,7 @@ fn graphs_with_labels_may_be_empty_and_vertices_alone() {
 fn direction_and_loops_are_as_asked() {
     let given = texts("1, 2\n2, 1\n2, 3\n2, 3\n3, 3\n", "1\n1\n1\n", None);
     let arcs = |direction, self_loops| {
-        let read = tu::parse(given, &Options { direction, self_loops }).unwrap();
+        let read = tu::parse(given, &DatasetOptions { direction, self_loops }).unwrap();
         assert_eq!(read.batch.direction(), direction);
         read.batch.arcs()
     };

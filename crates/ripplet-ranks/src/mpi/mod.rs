@@ -49,7 +49,7 @@ pub const PIECE: usize = 1 << 30;
 pub type OnLost = Box<dyn Fn(&CommError) + Send>;
 
 /// Options of [`open`].
-pub struct Options {
+pub struct MpiOptions {
     /// The library; by default, [`LIBRARY`]'s value, or the first that is found.
     pub library: Option<PathBuf>,
     /// The time without a sign of life after which a rank is lost.
@@ -60,13 +60,13 @@ pub struct Options {
     pub piece: usize,
 }
 
-impl Default for Options {
-    fn default() -> Options {
-        Options { library: None, deadline: DEADLINE, on_lost: None, piece: PIECE }
+impl Default for MpiOptions {
+    fn default() -> MpiOptions {
+        MpiOptions { library: None, deadline: DEADLINE, on_lost: None, piece: PIECE }
     }
 }
 
-impl fmt::Debug for Options {
+impl fmt::Debug for MpiOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "MPI {:?}, deadline {:?}", self.library, self.deadline)
     }
@@ -161,7 +161,7 @@ pub enum OpenError {
 /// # Errors
 /// If no MPI is found, it is not the launcher's, or does not start.
 #[cfg(unix)]
-pub fn open(launch: &Launch, options: Options) -> Result<Comm, OpenError> {
+pub fn open(launch: &Launch, options: MpiOptions) -> Result<Comm, OpenError> {
     wire::open(launch, options).map(Comm::new)
 }
 
@@ -170,6 +170,6 @@ pub fn open(launch: &Launch, options: Options) -> Result<Comm, OpenError> {
 /// # Errors
 /// Always.
 #[cfg(not(unix))]
-pub fn open(_: &Launch, _: Options) -> Result<Comm, OpenError> {
+pub fn open(_: &Launch, _: MpiOptions) -> Result<Comm, OpenError> {
     Err(OpenError::System("this system has no MPI that is known".into()))
 }

@@ -10,7 +10,7 @@
 
 use super::functions::{Calls, Request};
 use super::watch::{Alarm, Order, Shared, watch};
-use super::{OpenError, Options, library};
+use super::{MpiOptions, OpenError, library};
 use crate::step::Step;
 use crate::wire::{Bytes, Head, Wire};
 use crate::{CommError, Launch};
@@ -46,8 +46,8 @@ struct Mpi {
 static OPENED: AtomicBool = AtomicBool::new(false);
 
 /// Opens MPI; see [`super::open`].
-pub(super) fn open(launch: &Launch, options: Options) -> Result<impl Wire + 'static, OpenError> {
-    let Options { library, deadline, on_lost, piece } = options;
+pub(super) fn open(launch: &Launch, options: MpiOptions) -> Result<impl Wire + 'static, OpenError> {
+    let MpiOptions { library, deadline, on_lost, piece } = options;
     let library::Opened { calls, name: library, family } =
         library::open(launch, library.as_deref())?;
     // An MPI under another's launcher may end the process as it starts.

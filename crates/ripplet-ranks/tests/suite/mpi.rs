@@ -4,7 +4,7 @@
 //! environment with the package `mpich` or `openmpi`. Without them, the tests say so and do nothing;
 //! with `RIPPLET_REQUIRE_MPI`, they fail.
 
-use ripplet_ranks::mpi::{LIBRARY, OnLost, OpenError, Options, open};
+use ripplet_ranks::mpi::{LIBRARY, MpiOptions, OnLost, OpenError, open};
 use ripplet_ranks::{Comm, CommError, Launch};
 use std::env;
 use std::fs;
@@ -98,7 +98,7 @@ fn a_started_process() {
         }
     };
     let on_lost: OnLost = Box::new(on_lost);
-    let options = Options { deadline, piece: 1000, on_lost: Some(on_lost), library: None };
+    let options = MpiOptions { deadline, piece: 1000, on_lost: Some(on_lost), library: None };
     let mut comm = match open(&launch, options) {
         Ok(comm) => comm,
         Err(error) => {

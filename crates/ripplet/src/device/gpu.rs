@@ -6,7 +6,7 @@ use super::gpu_types::{
 };
 use crate::swarm::{Answer, DeviceWorker, SwarmError, Worker};
 use ripplet_analytics::PathAnalysis;
-use ripplet_analytics::lcc::{Lcc, Outcome as Coefficients};
+use ripplet_analytics::lcc::{Coefficients, Lcc};
 use ripplet_cuda::lcc::DeviceLcc;
 use ripplet_cuda::lp::{Counting, Tuning};
 use ripplet_cuda::refine::DeviceRefinement;

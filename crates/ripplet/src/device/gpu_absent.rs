@@ -5,7 +5,7 @@ use super::gpu_types::{
 };
 use crate::swarm::{Answer, SwarmError, Worker};
 use ripplet_analytics::PathAnalysis;
-use ripplet_analytics::lcc::{Lcc, Outcome as Coefficients};
+use ripplet_analytics::lcc::{Coefficients, Lcc};
 use ripplet_graph::batch::BatchSlice;
 use ripplet_graph::{Graph, GraphView, Observer};
 use ripplet_io::NotBuiltIn;

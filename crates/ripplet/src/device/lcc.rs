@@ -3,7 +3,7 @@
 use super::executor::On;
 use super::gpu_types::LccError;
 use super::{AnyExecutor, plan_on_cpu};
-use ripplet_analytics::lcc::{Lcc, Outcome};
+use ripplet_analytics::lcc::{Coefficients, Lcc};
 use ripplet_graph::GraphView;
 use ripplet_lp::{DeviceSeconds, Plan};
 
@@ -30,7 +30,7 @@ impl AnyExecutor {
         graph: impl Into<GraphView<'g>>,
         lcc: Lcc,
         observer: &mut dyn ripplet_graph::Observer,
-    ) -> Result<(Outcome, DeviceSeconds), LccError> {
+    ) -> Result<(Coefficients, DeviceSeconds), LccError> {
         let graph = graph.into();
         match &self.0 {
             On::Cpu(_) | On::Rank(_) => Ok((lcc.run(graph, observer)?, DeviceSeconds::default())),

@@ -13,7 +13,7 @@ use ripplet_analytics::edge_betweenness::{
 };
 use ripplet_analytics::kcore::{self, coreness, coreness_of_batch};
 use ripplet_analytics::lcc::Lcc;
-use ripplet_analytics::pagerank::{End, Jumps, Outcome, PageRank};
+use ripplet_analytics::pagerank::{End, Jumps, PageRank, Ranks};
 use ripplet_analytics::{Item, Lengths, PathAnalysis, Plan, RankPart, Sample, Sources};
 use ripplet_graph::batch::{self, BatchGraph, BatchSlice};
 use ripplet_graph::{GraphView, Observer, VertexId, memory};
@@ -498,7 +498,7 @@ fn of_edges(values: Vec<f64>, graph: GraphView<'_>) -> Result<Answer, SwarmError
 }
 
 /// Returns ranks as an answer.
-fn ranked(found: Outcome) -> Result<Answer, SwarmError> {
+fn ranked(found: Ranks) -> Result<Answer, SwarmError> {
     settled(&[found.end])?;
     Ok(Answer::Vertices(vec![Column::F64(found.ranks)]))
 }

@@ -1,7 +1,7 @@
 //! Devices under test: the kernels on the emulator and, if `RIPPLET_GPU` is set, on the first GPU.
 
 use crate::machines::{gpu, on_gpu};
-use ripplet_analytics::lcc::{Definition, Lcc, Outcome};
+use ripplet_analytics::lcc::{Coefficients, Definition, Lcc};
 use ripplet_cuda::DeviceExecutor;
 use ripplet_cuda::lcc::{DeviceLcc, Tuning};
 use ripplet_emulator::EmulatedDevice;
@@ -9,11 +9,11 @@ use ripplet_graph::Graph;
 
 /// Runs with triangles; on the emulator, `order` sets the order of threads. Of three orders, one has
 /// wide numbers of edges, and one has launches of few blocks and no hubs.
-pub fn run(graph: &Graph, definition: Definition, order: usize) -> Outcome {
+pub fn run(graph: &Graph, definition: Definition, order: usize) -> Coefficients {
     run_lcc(graph, Lcc::new(definition).with_triangles(), order)
 }
 
-pub fn run_lcc(graph: &Graph, lcc: Lcc, order: usize) -> Outcome {
+pub fn run_lcc(graph: &Graph, lcc: Lcc, order: usize) -> Coefficients {
     let usual = Tuning::default();
     let tuning = match order % 3 {
         0 => Tuning { wide_from: 0, ..usual },
