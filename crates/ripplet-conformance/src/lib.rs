@@ -4,6 +4,7 @@
 //! - [`graphs`]: test graphs, in the oracle's and in the engine's form.
 //! - [`probe`]: a program whose every hook and column contributes to the labels.
 //! - [`ranks`]: several executors of the CPU that share a run.
+//! - [`recorded`]: a wire between ranks that records its traffic, and simulates a network, delays and deaths of ranks.
 //!
 //! The files in `suites/` are tests that every executor passes. A test target includes them by path
 //! beside a module `machines`, which names the executors under test.
@@ -13,3 +14,4 @@ pub mod graphs;
 pub mod oracle;
 pub mod probe;
 pub mod ranks;
+pub mod recorded;

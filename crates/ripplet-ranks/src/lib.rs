@@ -7,7 +7,6 @@
 //! | [`Wire`] | what a connection between ranks does: one exchange of messages |
 //! | [`Threads`] | ranks as threads of this process |
 //! | `mpi` | ranks as processes that an MPI launcher started, with the feature of this name |
-//! | [`Recorded`] | a wire that records its traffic, and simulates a network, delays and deaths |
 //! | [`Launch`] | what the environment says about a launcher |
 //!
 //! # Rules of collectives
@@ -32,7 +31,6 @@ mod error;
 mod launch;
 #[cfg(feature = "mpi")]
 pub mod mpi;
-mod recorded;
 mod step;
 mod threads;
 mod wire;
@@ -40,7 +38,6 @@ mod wire;
 pub use comm::{Comm, Received, SharedComm, Traffic};
 pub use error::CommError;
 pub use launch::{Family, Launch};
-pub use recorded::{Fault, Network, Record, Recorded, Recording};
 pub use step::{Collective, Step};
 pub use threads::Threads;
 pub use wire::{Bytes, Head, Wire};

@@ -1,9 +1,7 @@
 //! Collectives over threads, recorded and with faults.
 
-use ripplet_ranks::{
-    Bytes, Collective, Comm, CommError, Fault, Network, Record, Recorded, Step, Threads, Traffic,
-    Wire,
-};
+use ripplet_conformance::recorded::{Fault, Network, Record, Recorded};
+use ripplet_ranks::{Bytes, Collective, Comm, CommError, Step, Threads, Traffic, Wire};
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};

@@ -1,8 +1,6 @@
-//! A wire that records its traffic, and simulates a network, delays and deaths.
+//! A wire between ranks that records its traffic, and simulates a network, delays and deaths of ranks.
 
-use crate::CommError;
-use crate::step::{Collective, Step};
-use crate::wire::{Bytes, Wire};
+use ripplet_ranks::{Bytes, Collective, CommError, Step, Wire};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -64,7 +62,8 @@ pub enum Fault {
 /// A wire that records its traffic.
 ///
 /// ```
-/// use ripplet_ranks::{Comm, CommError, Network, Recorded, Threads};
+/// use ripplet_conformance::recorded::Recorded;
+/// use ripplet_ranks::{Comm, CommError, Threads};
 /// use std::time::Duration;
 ///
 /// let wires = Threads::connect(1, Duration::from_secs(1));
