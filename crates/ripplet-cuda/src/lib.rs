@@ -10,6 +10,29 @@
 //!
 //! Each engine is generic over a [`Device`](ripplet_gpu::Device), and brings the source text of its
 //! kernels.
+//!
+//! # Examples
+//! Communities and clustering coefficients of a graph on the first GPU:
+//! ```no_run
+//! use ripplet_analytics::lcc::Lcc;
+//! use ripplet_cuda::DeviceExecutor;
+//! use ripplet_cuda::lcc::DeviceLcc;
+//! use ripplet_gpu::CudaDevice;
+//! use ripplet_graph::{EdgeTable, GraphBuilder, VertexIds};
+//! use ripplet_lp::{Executor, Settings, programs::Lpa};
+//!
+//! // Two triangles with one edge between them.
+//! let ids = VertexIds::Consecutive { first: 0, count: 6 };
+//! let edges = EdgeTable::new(ids, vec![0, 1, 2, 3, 4, 5, 2], vec![1, 2, 0, 4, 5, 3, 3])?;
+//! let graph = GraphBuilder::new().build(edges)?;
+//!
+//! let executor = DeviceExecutor::new(CudaDevice::new(0)?);
+//! let found = executor.run(&graph, &Lpa::default(), &Settings::default(), &mut ())?;
+//! assert_eq!(found.labels, [0, 0, 0, 3, 3, 3]);
+//! let (found, seconds) = DeviceLcc::new(&executor).run(&graph, Lcc::default(), &mut ())?;
+//! assert_eq!(found.coefficients[0], 1.0);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod built_in;
 pub mod compressed;

@@ -17,6 +17,25 @@
 //! any platform: work is cut into parts of a fixed size, each part has a random stream of its own
 //! (xoshiro256++, seeded by the generator's seed and the part's number), and powers come from
 //! `libm` instead of the platform.
+//!
+//! # Examples
+//! Communities are planted in a graph, of whose edges one in five leads out of its community:
+//! ```
+//! use ripplet_generate::Planted;
+//! use ripplet_graph::GraphBuilder;
+//!
+//! let parameters = Planted { seed: 7, ..Planted::new(1_000, 10_000, 0.2) };
+//! let planted = parameters.generate()?;
+//! assert_eq!(planted, parameters.generate()?);
+//! let edges = planted.edges.sources().iter().zip(planted.edges.targets());
+//! let truth = |vertex: u32| planted.truth[vertex as usize];
+//! let out = edges.filter(|&(&source, &target)| truth(source) != truth(target)).count();
+//! assert!((1_500..2_500).contains(&out));
+//!
+//! let graph = GraphBuilder::new().build(planted.edges)?;
+//! assert_eq!(graph.vertices(), 1_000);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod permutation;
 mod planted;

@@ -11,6 +11,26 @@
 //! | [`text`], [`PLATFORM`] | source text of kernels |
 //! | [`Arena`] | plan of one block of device memory |
 //! | [`transport`] | transfers between devices that share a run, and their barrier |
+//!
+//! # Examples
+//! A kernel that doubles 32 numbers on the first GPU:
+//! ```no_run
+//! use ripplet_gpu::{CudaDevice, Device, Launch, Source};
+//!
+//! let device = CudaDevice::new(0)?;
+//! let text = "extern \"C\" __global__ void twice(unsigned* numbers) { numbers[threadIdx.x] *= 2; }";
+//! let module = device.load(&Source { name: "example".into(), text: text.into() })?;
+//! let memory = device.reserve(4 * 32)?;
+//! let numbers: Vec<u8> = (0..32u32).flat_map(u32::to_le_bytes).collect();
+//! device.write(&memory, 0, &numbers)?;
+//! let launch = Launch { kernel: "twice", blocks: 1, threads: 32, shared: 0, cooperative: false };
+//! // SAFETY: the kernel takes one address, of memory that is kept, and stays within it.
+//! unsafe { device.launch(&module, &launch, &device.address(&memory).0.to_le_bytes()) }?;
+//! let mut doubled = [0; 4 * 32];
+//! device.read(&memory, 0, &mut doubled)?;
+//! assert_eq!(doubled[4..8], 2u32.to_le_bytes());
+//! # Ok::<(), ripplet_gpu::DeviceError>(())
+//! ```
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -24,6 +24,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+#[cfg(doctest)]
+#[doc = include_str!("../../ripplet-macros/README.md")]
+mod readme_of_macros {}
+
 mod checkpoint;
 mod columns;
 mod communities;

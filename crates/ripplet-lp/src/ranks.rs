@@ -165,7 +165,7 @@ pub struct Parts {
 /// Vertices of a word of the active set; a word belongs to one rank.
 pub(crate) const WORD: u32 = 64;
 
-/// Prefix sums of the work of vertices, per block of `block` consecutive vertices: the graph can be partitioned
+/// Prefix sums of the work of vertices, per block of `block` vertices: the graph can be partitioned
 /// again without another pass.
 #[derive(Clone, Debug)]
 pub struct Loads {

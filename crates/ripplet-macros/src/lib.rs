@@ -1,4 +1,4 @@
-//! The attribute `#[label_program]`; its implementation is in `ripplet-hooks`.
+#![doc = include_str!("../README.md")]
 
 use proc_macro::TokenStream;
 

@@ -21,6 +21,24 @@
 //! # Memory
 //! A collective has a copy of what is sent, and what is received: of an all-gather the values of all
 //! ranks.
+//!
+//! # Examples
+//! Four ranks, threads of this process, each of which sends its number to the next one and sums up all. Processes that
+//! `mpirun` started get their [`Comm`] from `mpi::open`, and call the same collectives.
+//! ```
+//! use ripplet_ranks::{CommError, Threads};
+//! use std::time::Duration;
+//!
+//! let found = Threads::run(4, Duration::from_secs(10), |mut comm| {
+//!     let (rank, size) = (comm.rank(), comm.size());
+//!     let mut to = vec![Vec::new(); size];
+//!     to[(rank + 1) % size].push(rank as u64);
+//!     let received = comm.all_to_all("number", &to)?;
+//!     let before = received.of((rank + size - 1) % size)[0];
+//!     Ok::<_, CommError>((before, comm.all_reduce("sum", before, |a, b| a + b)?))
+//! });
+//! assert_eq!(found, [Ok((3, 6)), Ok((0, 6)), Ok((1, 6)), Ok((2, 6))]);
+//! ```
 
 #[cfg(all(doctest, feature = "mpi"))]
 #[doc = include_str!("../README.md")]

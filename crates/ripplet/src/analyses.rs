@@ -187,7 +187,25 @@ pub fn analyse<'g>(
     Ok(AnalysisRun::new(graph, name.parse::<AnalysisName>()?.analysis(Lengths::Hops)))
 }
 
-/// Choices of an analysis of a graph.
+/// Choices of an analysis of a graph: the device, the lengths of paths, jumps of PageRank.
+///
+/// [`analyse`] begins it by the analysis's name, [`AnalysisRun::new`] with an analysis that has settings of its own.
+///
+/// # Examples
+/// ```
+/// use ripplet::analyses::AnalysisRun;
+/// use ripplet::analytics::lcc::{Definition, Lcc};
+/// use ripplet::swarm::Analysis;
+/// use ripplet::{Device, graph_from_edges};
+///
+/// // A triangle, and a vertex beside it.
+/// let graph = graph_from_edges([(1, 2), (2, 3), (3, 1), (3, 4)])?;
+/// let analysis = Analysis::Lcc(Lcc::new(Definition::Ldbc));
+/// let found = AnalysisRun::new(&graph, analysis).device(Device::cpu()).run()?;
+/// let coefficients: Vec<f64> = found.by_vertex()?.map(|(_, value)| value).collect();
+/// assert_eq!(coefficients, [1.0, 1.0, 1.0 / 3.0, 0.0]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct AnalysisRun<'g> {
     graph: GraphView<'g>,

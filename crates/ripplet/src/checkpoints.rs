@@ -46,6 +46,19 @@ use std::time::{Duration, Instant};
 use thiserror::Error;
 
 /// A folder of checkpoints.
+///
+/// The [module](self) shows a run that writes checkpoints, and resumes from the newest.
+///
+/// # Examples
+/// ```
+/// use ripplet::checkpoints::Checkpoints;
+///
+/// # let folder = tempfile::tempdir()?;
+/// let checkpoints = Checkpoints::open(&folder.path().join("checkpoints"))?;
+/// // The rounds after which there is a checkpoint: none before a run.
+/// assert!(checkpoints.rounds()?.is_empty());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Checkpoints {
     folder: PathBuf,

@@ -16,6 +16,32 @@ use thiserror::Error;
 ///
 /// The default suits community detection: undirected, unweighted, self-loops dropped, repeated
 /// edges merged.
+///
+/// # Examples
+/// A directed graph with self-loops, of two columns of a table:
+/// ```
+/// use ripplet::LoadOptions;
+/// use ripplet::graph::{BuildOptions, Direction, SelfLoops};
+/// use ripplet::io::{Columns, ReadOptions};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("payments.csv");
+/// std::fs::write(&path, "day,payer,payee\n1,ann,bob\n2,bob,ann\n2,bob,bob\n")?;
+/// let columns =
+///     Columns { source: "payer".into(), target: "payee".into(), ..Columns::default() };
+/// let options = LoadOptions {
+///     read: ReadOptions { columns, ..ReadOptions::default() },
+///     build: BuildOptions {
+///         direction: Direction::Directed,
+///         self_loops: SelfLoops::Keep,
+///         ..BuildOptions::default()
+///     },
+///     ..LoadOptions::default()
+/// };
+/// let graph = ripplet::load(&path, &options)?;
+/// assert_eq!((graph.vertices(), graph.edges()), (2, 3));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct LoadOptions {
     /// The format of the file, beyond what its name determines.

@@ -60,6 +60,18 @@ pub struct Parameter {
 }
 
 /// A program that ripplet ships, with its parameters.
+///
+/// # Examples
+/// ```
+/// use ripplet::graph_from_edges;
+/// use ripplet::programs::BuiltIn;
+///
+/// let graph = graph_from_edges([(1, 2), (2, 3), (3, 1), (4, 5), (5, 6), (6, 4), (3, 4)])?;
+/// let program = BuiltIn::from_name("slpa")?.with("memory", "20")?.with("threshold", "0.3")?;
+/// let found = ripplet::communities(&graph).built_in(program).device("cpu".parse()?).run()?;
+/// assert!(!found.is_empty());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub enum BuiltIn {
     /// Label propagation with this guard.

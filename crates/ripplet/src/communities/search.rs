@@ -23,6 +23,22 @@ use std::sync::{Arc, PoisonError};
 use thiserror::Error;
 
 /// Starts the choices of a run of label propagation on a graph; see [`CommunitySearch`].
+///
+/// The graph has plain or compressed lists; the communities are the same. Unless something else is chosen, the program is
+/// `lpa` and the device [`Device::auto`].
+///
+/// # Examples
+/// ```
+/// use ripplet::graph_from_edges;
+///
+/// // Two triangles with one edge between them.
+/// let pairs = [("a", "b"), ("b", "c"), ("c", "a"), ("d", "e"), ("e", "f"), ("f", "d"), ("c", "d")];
+/// let graph = graph_from_edges(pairs)?;
+/// let found = ripplet::communities(&graph).run()?;
+/// let sizes: Vec<usize> = found.iter().map(|community| community.len()).collect();
+/// assert_eq!(sizes, [3, 3]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn communities<'g>(graph: impl Into<GraphView<'g>>) -> CommunitySearch<'g> {
     CommunitySearch {
         graph: graph.into(),

@@ -54,12 +54,12 @@ impl<P: Hints> LpState<'_, P> {
             });
         }
         vote_sketch.count = if is_whole { last } else { 0 };
-        let mut held = if is_whole { None } else { Some(vote_sketch.finish()) };
+        let mut sketched = if is_whole { None } else { Some(vote_sketch.finish()) };
         let kept = if sketch.counts_again() { self.kept(vertex, own) } else { None };
         let best = match kept {
             Some(winner) => Best { winner: Some(winner), nan: false },
             None => {
-                let held = held.get_or_insert_with(|| {
+                let sketched = sketched.get_or_insert_with(|| {
                     vote_sketch.take(&chunk[start as usize..last]);
                     vote_sketch.take(&chunk[..start as usize]);
                     vote_sketch.finish()
@@ -67,11 +67,11 @@ impl<P: Hints> LpState<'_, P> {
                 let mut missing = None;
                 if sketch.counts_again() {
                     let whole = is_whole.then_some(last);
-                    self.recount(sketch, vertex, adjacency, whole, &mut chunk, held);
-                    let is_held = held.candidates().any(|(label, _)| label == before);
-                    missing = (own.top > 0 && !is_held).then_some((before, own.top));
+                    self.recount(sketch, vertex, adjacency, whole, &mut chunk, sketched);
+                    let is_candidate = sketched.candidates().any(|(label, _)| label == before);
+                    missing = (own.top > 0 && !is_candidate).then_some((before, own.top));
                 }
-                let candidates = held.candidates().chain(missing);
+                let candidates = sketched.candidates().chain(missing);
                 self.best_among((v, before), clock, candidates, own)
             }
         };
@@ -107,16 +107,16 @@ impl<P: Hints> LpState<'_, P> {
         adjacency: EitherParts<'_, '_>,
         whole: Option<usize>,
         chunk: &mut [Vote],
-        held: &mut Candidates,
+        sketched: &mut Candidates,
     ) {
         let slots = sketch.slots() as usize;
-        held.forget_weights();
+        sketched.forget_weights();
         if let Some(whole) = whole {
-            return held.recount(slots, &chunk[..whole]);
+            return sketched.recount(slots, &chunk[..whole]);
         }
         self.for_each_chunk(vertex, adjacency, 0..adjacency.degree(), chunk, |votes| {
             count_one(votes, vertex.label);
-            held.recount(slots, votes);
+            sketched.recount(slots, votes);
         });
     }
 
