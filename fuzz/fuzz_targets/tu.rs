@@ -5,7 +5,7 @@
 use libfuzzer_sys::fuzz_target;
 use ripplet_fuzz::{check_batch, check_error};
 use ripplet_graph::{Direction, SelfLoops};
-use ripplet_io::tu::{self, Options, Texts};
+use ripplet_io::tu::{self, DatasetOptions, Texts};
 
 fuzz_target!(|input: &[u8]| {
     let mut texts = input.splitn(3, |&byte| byte == 0);
@@ -13,7 +13,7 @@ fuzz_target!(|input: &[u8]| {
     let (edges, graph_indicator, graph_labels) =
         (next().unwrap_or_default(), next().unwrap_or_default(), next());
     for direction in [Direction::Undirected, Direction::Directed] {
-        let options = Options { direction, self_loops: SelfLoops::Keep };
+        let options = DatasetOptions { direction, self_loops: SelfLoops::Keep };
         match tu::parse(Texts { edges, graph_indicator, graph_labels }, &options) {
             Ok(read) => {
                 check_batch(&read.batch);
