@@ -371,7 +371,7 @@ impl<'g> AnalysisRun<'g> {
 
     /// Opens the GPU of the choice, with the lists that it reads: none for the CPU, with the reason if the choice
     /// allowed a GPU.
-    fn opened(&self) -> Result<Result<Option<(GpuWorker, &'g Graph)>, Fallback>, AnalyseError> {
+    fn opened(&self) -> Result<Result<Option<GpuAndLists<'g>>, Fallback>, AnalyseError> {
         // Before a GPU is opened, which knows no selection.
         self.analysis.check(self.selection()?)?;
         let of_device = OpenWorkersError::from;
