@@ -409,6 +409,9 @@ impl<'g> AnalysisRun<'g> {
     }
 }
 
+/// A GPU, and the lists that it reads.
+type GpuAndLists<'g> = (GpuWorker, &'g Graph);
+
 /// The values so far.
 #[derive(Default)]
 struct Collected {
