@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import linecache
 import os
 import re
@@ -28,9 +29,26 @@ def test_the_code_of_a_page_runs(page: str, tmp_path: Path, monkeypatch: pytest.
     assert not os.listdir(tmp_path) == ["examples"]
 
 
-def test_the_examples_of_docstrings_are_right() -> None:
-    import doctest
+def test_the_first_screen_of_the_readme_has_the_same_result_in_the_shell_and_in_python(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    monkeypatch.chdir(tmp_path)
+    screen = "\n".join((ROOT / "README.md").read_text().splitlines()[:45])
+    assert "\ncargo install " in screen and "\npip install ." in screen
+    (shell,) = re.findall(r"^```console\n(.*?)^```", screen, re.MULTILINE | re.DOTALL)
+    (session,) = re.findall(r"^```pycon\n(.*?)^```", screen, re.MULTILINE | re.DOTALL)
+    test = doctest.DocTestParser().get_doctest(session, {}, "README.md", "README.md", 0)
+    done = doctest.DocTestRunner().run(test)
+    assert (done.failed, done.attempted) == (0, 4)
+    # A test of the command runs the block of the shell; both end with the members of one community.
+    assert shell.splitlines()[-1] == session.splitlines()[-1]
+    (found,) = re.findall(r"^\d+ communities, .*", shell, re.MULTILINE)
+    (mine,) = re.findall(r"^\d+ communities, .*", session, re.MULTILINE)
+    assert len(mine.split(", ")) == 4 and all(figure in found for figure in mine.split(", "))
 
+
+def test_the_examples_of_docstrings_are_right() -> None:
     import ripplet
     from ripplet import _communities, _estimate, _graph, _program, _swarm
 
