@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import csv
+import html
 import json
 import pickle
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,7 @@ import pytest
 from conftest import PAYMENTS, PGP, random_edges
 
 import ripplet as rp
+from ripplet.hooks import Vote, column
 
 
 def test_seeds_are_the_commands(command: Any, tmp_path: Path) -> None:
@@ -122,6 +125,96 @@ def test_the_notebook_shows_a_result() -> None:
     found = rp.communities([(1, 2), (2, 3)], seed=5)
     shown = found._repr_html_()
     assert "1 communities" in shown and "seed=5" in shown and "rounds" in shown
+
+
+TRUST = """
+struct Trust {
+    popular: u32,
+}
+
+impl Program for Trust {
+    type Score = u64;
+
+    fn load_neighbor(&self, _v: Vertex, u: Neighbor) -> Vote {
+        Vote::new(u.label, if u.degree() > self.popular { 1 } else { 16 })
+    }
+
+    fn label_score(&self, _v: Vertex, c: Candidate) -> u64 {
+        c.frequency
+    }
+}
+"""
+
+
+def test_the_line_in_a_notebook_repeats_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    g = rp.graph(PAYMENTS, weight=True)
+    monkeypatch.chdir(tmp_path)
+    Path("trust.rs").write_text(TRUST)
+    vertices = len(g.ids)
+
+    @rp.program
+    class Wary:
+        popular: int
+        risk: int = column()
+
+        def load_neighbor(self, v, u):  # type: ignore[no-untyped-def]
+            return Vote(u.label, 1 if u.degree() > self.popular else 1 + u.risk)
+
+        def label_score(self, v, c):  # type: ignore[no-untyped-def]
+            return c.frequency
+
+    labels = np.arange(vertices) // 7
+    few = rp.communities(g, labels=labels)
+    table = {"id": g.ids, "risk": np.arange(vertices) % 5}
+    seeds = {str(id): at % 3 for at, id in enumerate(g.ids.tolist())}
+    trust = rp.program(TRUST)
+    cases: list[tuple[Any, dict[str, Any], str]] = [
+        (rp.communities(g), {}, "ripplet.communities(g)"),
+        (rp.communities(g, seed=np.int64(3), schedule="sync", tolerance=0.1, merge="off"), {},
+         "ripplet.communities(g, schedule='sync', tolerance=0.1, merge='off', seed=3)"),
+        (rp.communities(g, program="llp", gamma=0.5), {}, "ripplet.communities(g, program='llp', gamma=0.5)"),
+        (rp.communities(g, refine="modularity", resolution="auto", max_size=9), {},
+         "ripplet.communities(g, refine='modularity', resolution='auto', max_size=9)"),
+        (few, {"labels": labels}, "ripplet.communities(g, labels=labels)"),
+        (rp.communities(g, labels=few, iterations=0), {"labels": few},
+         "ripplet.communities(g, labels=labels, iterations=0)"),
+        (rp.communities(g, labels={"ada": "x", "kim": "y"}), {},
+         "ripplet.communities(g, labels={'ada': 'x', 'kim': 'y'})"),
+        (rp.communities(g, program=Wary, param={"popular": 4}, vertex_table=table), {"program": Wary, "vertex_table": table},
+         "ripplet.communities(g, program=program, param={'popular': 4}, vertex_table=vertex_table)"),
+        (rp.communities(g, program=trust(popular=5), seed=2), {"program": trust},
+         "ripplet.communities(g, program=program(popular=5), seed=2)"),
+        (rp.communities(g, program_file=Path("trust.rs"), param={"popular": 5}), {},
+         "ripplet.communities(g, program_file='trust.rs', param={'popular': 5})"),
+        (rp.seeded(g, {"ada": "red", "kim": ("blue", 0.5), "no": "x"}, skip_unknown_seeds=True, attenuation=0.2), {},
+         "ripplet.seeded(g, {'ada': 'red', 'kim': ('blue', 0.5), 'no': 'x'}, attenuation=0.2, skip_unknown_seeds=True)"),
+        (rp.seeded(g, {"ada"}, loose_seeds=True), {}, "ripplet.seeded(g, {'ada'}, loose_seeds=True)"),
+        (rp.seeded(g, seeds), {"seeds": seeds}, "ripplet.seeded(g, seeds)"),
+        (rp.seeded(g, iter(["ada", "kim"])), {"seeds": ["ada", "kim"]}, "ripplet.seeded(g, seeds)"),
+        (rp.overlapping(g, memory=9, threshold=0.2, seed=4), {},
+         "ripplet.overlapping(g, memory=9, threshold=0.2, seed=4)"),
+        (rp.cdlp(g, iterations=3), {}, "ripplet.cdlp(g, iterations=3)"),
+        (rp.sweep(g, 3, seed=4), {}, ""),
+    ]
+    for found, others, expected in cases:
+        shown = pickle.loads(pickle.dumps(found))._repr_html_()
+        line = html.unescape(re.findall("<br><code>(.*?)</code>", shown)[0])
+        assert line == expected or line.startswith("ripplet.communities(g, program='llp', gamma=") and not expected
+        again = eval(line, {"g": g, "ripplet": rp, **others})
+        assert again == found and again.names.tolist() == found.names.tolist(), line
+        assert all(f"<code>{name}</code>" in shown for name in others)
+
+
+def test_values_are_written_as_literals_of_python() -> None:
+    from ripplet._options import literal
+
+    for value in [None, True, -3, 2.5, "a'b\"\n", Path("x/y"), (1,), (), [1, [2]], {1: ("a", None)}, {2}, np.float32(0.5), {}]:
+        text = literal(value)
+        assert text is not None
+        assert eval(text) == (str(value) if isinstance(value, Path) else value)
+    assert eval(str(literal(float("-inf")))) == float("-inf")
+    for value in [np.arange(2), [np.arange(2)], {1: object()}, set(), iter([1]), rp.graph([(1, 2)])]:
+        assert literal(value) is None
 
 
 def test_planted_graphs_are_the_commands(command: Any, tmp_path: Path) -> None:

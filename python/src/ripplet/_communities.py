@@ -14,8 +14,8 @@ import numpy.typing as npt
 from . import _native as native
 from ._estimate import Planned, estimating
 from ._graph import Graph, graph, objects, set_once, view
-from ._options import given, options
-from ._program import Program, choices_of
+from ._options import call, given, options
+from ._program import Program, choices_of, variable
 from ._program import program_file as program_of_file
 from ._progress import Progress, reporter
 from .errors import InputError, OptionError
@@ -63,18 +63,25 @@ class Communities:
     goes over the members.
     """
 
-    __slots__ = ("_cache", "_clusters", "_graph", "_native", "_options", "__weakref__")
+    __slots__ = ("_cache", "_call", "_clusters", "_graph", "_native", "_options", "__weakref__")
 
     _graph: Graph
     _native: native.Found
     _options: dict[str, Any]
     _cache: dict[str, Any]
     _clusters: dict[int, Any] | None
+    _call: tuple[str, list[str]]
 
     def __init__(
-        self, found: native.Found, graph: Graph, options: Mapping[str, Any], clusters: dict[int, Any] | None = None
+        self,
+        found: native.Found,
+        graph: Graph,
+        options: Mapping[str, Any],
+        call: tuple[str, list[str]],
+        clusters: dict[int, Any] | None = None,
     ) -> None:
         set_once(self, "_native", found)
+        set_once(self, "_call", call)
         set_once(self, "_graph", graph)
         set_once(self, "_options", dict(options))
         set_once(self, "_cache", {})
@@ -445,7 +452,10 @@ class Communities:
             return Picture(native.picture(self._graph._native, numbers, names, chosen), html)
 
     def _repr_html_(self) -> str:
-        """Returns figures for a notebook: sizes as bars, what ran where, and the line that repeats it."""
+        """Returns figures for a notebook: sizes as bars, what ran where, and the line that repeats it.
+
+        In the line, ``g`` is the graph. A variable stands for an argument that has no short literal, such as a table.
+        """
         from html import escape
 
         sizes = self.sizes[:20].tolist()
@@ -455,13 +465,14 @@ class Communities:
             f"height:{max(1, round(40 * size / most))}px'></span>"
             for size in sizes
         )
-        arguments = "".join(f", {name}={value!r}" for name, value in self._options.items())
+        line, variables = self._call
+        names = ", ".join(f"<code>{escape(name)}</code>" for name in ["g", *variables])
         modularity = "" if self.overlap else f", modularity {self.modularity:.4f}"
         return (
             f"<div><b>{len(self):,} communities</b> of {self._graph.vertices:,} vertices{modularity}<br>"
             f"<div style='margin:4px 0'>{bars}</div>"
             f"{len(self._native.rounds)} rounds ({escape(self.reason)}) in {self.seconds:.3f} s on {escape(self.device)}<br>"
-            f"<code>ripplet.communities(g{escape(arguments)})</code></div>"
+            f"<code>{escape(line)}</code>, with {names} of this run</div>"
         )
 
     def annotate(self, graph: Any, name: str = "community") -> None:
@@ -495,8 +506,8 @@ class Communities:
 
     __hash__ = None  # type: ignore[assignment]
 
-    def __reduce__(self) -> tuple[Callable[..., Communities], tuple[Graph, dict[str, Any], dict[str, Any], dict[int, Any] | None]]:
-        return (unpickled, (self._graph, self._native.state(), self._options, self._clusters))
+    def __reduce__(self) -> tuple[Callable[..., Communities], tuple[Any, ...]]:
+        return (unpickled, (self._graph, self._native.state(), self._options, self._call, self._clusters))
 
     def __repr__(self) -> str:
         return (
@@ -544,10 +555,14 @@ class Picture:
 
 
 def unpickled(
-    graph: Graph, state: dict[str, Any], options: dict[str, Any], clusters: dict[int, Any] | None
+    graph: Graph,
+    state: dict[str, Any],
+    options: dict[str, Any],
+    call: tuple[str, list[str]],
+    clusters: dict[int, Any] | None,
 ) -> Communities:
     """Returns communities that were pickled."""
-    return Communities(native.Found.of_state(graph._native, state), graph, options, clusters)
+    return Communities(native.Found.of_state(graph._native, state), graph, options, call, clusters)
 
 
 def read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -717,23 +732,28 @@ def communities(
     )
     if program == "seeded":
         raise OptionError("seeded begins with vertices whose cluster is known: use ripplet.seeded()")
+    named = program if own is None else variable(own) if program_file is None else None
+    written = given(program=named, program_file=program_file, param=param, vertex_table=vertex_table, labels=labels)
+    written.update((name, value) for name, value in choices.items() if name not in ("program", "param"))
+    line = call("communities", {}, written)
     if own is None:
-        return run(data, choices, progress, labels=labels)
+        return run(data, choices, progress, line, labels=labels)
     of = data if isinstance(data, Graph) else graph(data, threads=threads)
     more = choices_of(own, of, param, vertex_table, check_program)
-    return run(of, choices, progress, labels=labels, more={"program": None, **more})
+    return run(of, choices, progress, line, labels=labels, more={"program": None, **more})
 
 
 def run(
     data: Any,
     choices: dict[str, Any],
     progress: Progress,
+    line: tuple[str, list[str]],
     *,
     labels: Any = None,
     more: Mapping[str, Any] | None = None,
     clusters: dict[int, Any] | None = None,
 ) -> Communities:
-    """Runs a program with the options that were given."""
+    """Runs a program with the options that were given, by a call that is written as ``line``."""
     of = data if isinstance(data, Graph) else graph(data, threads=choices.get("threads"))
     extra: dict[str, Any] = dict(more or {})
     if labels is not None:
@@ -744,7 +764,7 @@ def run(
         if estimating():
             raise Planned(native.plan_communities(of._native, {**choices, **extra}))
         found = native.communities(of._native, {**choices, **extra})
-    return Communities(found, of, choices, clusters)
+    return Communities(found, of, choices, line, clusters)
 
 
 @options
@@ -848,7 +868,10 @@ def seeded(
         threads=threads,
     )
     clusters = {vertex: name for name, vertex in first.items()}
-    return run(of, choices, progress, more={"seeds": columns}, clusters=clusters)
+    written = {**choices, **given(skip_unknown_seeds=skip_unknown_seeds or None)}
+    del written["program"]
+    line = call("seeded", {"seeds": seeds}, written)
+    return run(of, choices, progress, line, more={"seeds": columns}, clusters=clusters)
 
 
 @options
@@ -890,7 +913,8 @@ def overlapping(
         device=None if device == "auto" else device,
         threads=threads,
     )
-    return run(data, choices, progress)
+    written = {name: value for name, value in choices.items() if name != "program"}
+    return run(data, choices, progress, call("overlapping", {}, written))
 
 
 @options
@@ -914,7 +938,8 @@ def cdlp(
         As of :func:`communities`.
     """
     chosen = None if device == "auto" else device
-    return run(data, given(program="cdlp", iterations=iterations, device=chosen, threads=threads), progress)
+    choices = given(iterations=iterations, device=chosen, threads=threads)
+    return run(data, {"program": "cdlp", **choices}, progress, call("cdlp", {}, choices))
 
 
 @options
@@ -959,7 +984,7 @@ def sweep(
             device=None if device == "auto" else device,
             threads=threads,
         )
-        found = run(of, choices, progress)
+        found = run(of, choices, progress, call("communities", {}, choices))
         if best is None or found.modularity > best.modularity:
             best = found
     assert best is not None

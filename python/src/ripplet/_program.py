@@ -16,6 +16,7 @@ import numpy.typing as npt
 from . import _native as native
 from ._graph import Graph, set_once, view
 from ._lowering import PAGE, Constants, Lowering, Refused
+from ._options import Variable, literal, unknown_option
 from ._tables import columns_of
 from .errors import FileError, InputError, OptionError, ProgramError
 
@@ -73,8 +74,6 @@ class Program:
 
     def __call__(self, **param: Any) -> Program:
         """Returns the program with these values of parameters."""
-        from ._options import unknown_option
-
         for name in param:
             if name not in self.parameters:
                 raise unknown_option(self.name, name, list(self.parameters))
@@ -94,6 +93,12 @@ class Program:
     def __repr__(self) -> str:
         given = "".join(f", {name}={value!r}" for name, value in self._param.items())
         return f"<ripplet.Program: {self.name}{given}>"
+
+
+def variable(own: Program) -> Variable:
+    """Returns how a written call has a program: as a variable, with the parameters that are given."""
+    values = "".join(f", {name}={literal(value)}" for name, value in own._param.items())
+    return Variable(f"program({values[2:]})" if values else "program")
 
 
 def unpickled(text: str, param: dict[str, Any]) -> Program:
