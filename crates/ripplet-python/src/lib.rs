@@ -76,6 +76,10 @@ mod native {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        // NVIDIA's package may be in any folder of packages. Nothing is searched before a GPU compiles a kernel.
+        let path: Vec<std::path::PathBuf> =
+            module.py().import("sys")?.getattr("path")?.extract().unwrap_or_default();
+        ripplet_gpu::nvrtc::search_packages(path);
         module.add("version", env!("CARGO_PKG_VERSION"))
     }
 }

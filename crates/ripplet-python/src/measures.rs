@@ -191,7 +191,11 @@ type Gpus = (Vec<Gpu>, Option<String>, Option<String>, Option<String>);
 pub fn gpus(py: Python<'_>) -> PyResult<Gpus> {
     let listed = py.detach(ripplet::device::gpus);
     Ok(match listed {
-        Err(reason) => (Vec::new(), None, None, Some(reason)),
+        // Kernels are compiled without a GPU, too.
+        Err(reason) => {
+            let nvrtc = py.detach(ripplet_gpu::nvrtc::available);
+            (Vec::new(), None, nvrtc.ok().map(|version| version.to_string()), Some(reason))
+        }
         Ok(list) => {
             let gpu = |gpu: ripplet::device::GpuInfo| {
                 let (free, reason) = match gpu.free_memory {

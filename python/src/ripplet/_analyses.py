@@ -341,7 +341,10 @@ def apsp(
 
 def devices() -> dict[str, Any]:
     """Returns the devices of the host: ``gpus``, the version of CUDA of the ``driver``, that of ``nvrtc``, and the
-    ``reason`` if there is no GPU; ``threads`` of the CPU."""
+    ``reason`` if there is no GPU; ``threads`` of the CPU.
+
+    NVRTC is loaded, from a folder that the dynamic linker searches or from NVIDIA's Python package.
+    """
     found, driver, nvrtc, reason = native.gpus()
     names = ("number", "name", "architecture", "memory", "free_memory", "reason")
     gpus = [dict(zip(names, gpu, strict=True)) for gpu in found]

@@ -15,6 +15,7 @@ mod modules;
 mod mutex;
 mod nccl;
 pub mod nvrtc;
+mod packaged;
 mod peer;
 mod registered;
 mod staging;

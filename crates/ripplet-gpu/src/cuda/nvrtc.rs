@@ -1,6 +1,7 @@
 //! NVRTC: compiles kernels to a GPU's machine code.
 
 use super::functions::functions;
+use super::packaged;
 use super::version::Version;
 use crate::device::Source;
 use crate::error::DeviceError;
@@ -10,6 +11,8 @@ use std::fmt::Display;
 use std::ptr;
 use std::sync::OnceLock;
 use sys::{nvrtcProgram, nvrtcResult};
+
+pub use super::packaged::search_packages;
 
 functions! {
     /// NVRTC's functions.
@@ -163,9 +166,17 @@ fn found() -> Result<&'static (Nvrtc, Version), DeviceError> {
 
 fn find() -> Result<(Nvrtc, Version), DeviceError> {
     // SAFETY: loading a library runs its initializers; the library of this name is NVRTC.
-    if !unsafe { sys::is_culib_present() } {
-        let reason = "no library libnvrtc.so.13 (nvrtc64_130_0.dll on Windows) that can be loaded";
-        return Err(DeviceError::NoCompiler(reason.to_owned()));
+    let is_present = || unsafe { sys::is_culib_present() };
+    if !is_present() {
+        let found = packaged::load();
+        if !is_present() {
+            let reason =
+                "no library libnvrtc.so.13 (nvrtc64_130_0.dll on Windows) that can be loaded";
+            return Err(DeviceError::NoCompiler(match found.err() {
+                Some(more) if !more.is_empty() => format!("{reason}: {more}"),
+                _ => reason.to_owned(),
+            }));
+        }
     }
     // SAFETY: the library is there, as was checked before.
     let nvrtc = unsafe { Nvrtc::find() }.map_err(|name| {

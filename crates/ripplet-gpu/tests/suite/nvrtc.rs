@@ -115,6 +115,51 @@ fn architectures_out_of_reach_are_refused() {
     }
 }
 
+/// Names the folder of Python packages in the process that [`nvrtc_of_a_python_package_compiles`] starts.
+const PACKAGES: &str = "RIPPLET_TEST_PACKAGES";
+
+#[test]
+fn nvrtc_of_a_python_package_compiles() {
+    if let Some(folder) = std::env::var_os(PACKAGES) {
+        nvrtc::search_packages(vec!["nowhere".into(), folder.into()]);
+        let code = nvrtc::compile(&source(KERNEL), (9, 0)).expect("it compiles");
+        assert!(code.starts_with(b"\x7fELF"));
+        let loaded = std::fs::read_to_string("/proc/self/maps").unwrap();
+        let library = loaded.lines().find(|line| line.contains("libnvrtc.so.")).unwrap();
+        println!("loaded {library}");
+        return;
+    }
+    // A folder `nvidia/cu13/lib` is that of a package.
+    let folders = std::env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
+    let is_packaged = |path: &std::path::PathBuf| {
+        path.join("libnvrtc.so.13").is_file() && path.ends_with("nvidia/cu13/lib")
+    };
+    let Some(folder) = std::env::split_paths(&folders).find(is_packaged) else {
+        assert!(std::env::var_os("RIPPLET_REQUIRE_NVRTC").is_none(), "{folders:?}");
+        println!("skipped: LD_LIBRARY_PATH has no folder nvidia/cu13/lib with libnvrtc.so.13");
+        return;
+    };
+    let run = |variables: &[(&str, &std::path::Path)]| {
+        let mut test = std::process::Command::new(std::env::current_exe().unwrap());
+        test.args(["nvrtc_of_a_python_package_compiles", "--nocapture"]);
+        test.env_remove("LD_LIBRARY_PATH").envs(variables.iter().copied());
+        let done = test.output().unwrap();
+        let text = String::from_utf8_lossy(&done.stdout).into_owned();
+        assert!(done.status.success(), "{text}{}", String::from_utf8_lossy(&done.stderr));
+        text.lines().find(|line| line.starts_with("loaded ")).unwrap().to_owned()
+    };
+    let packages = folder.ancestors().nth(3).unwrap();
+    let loaded = run(&[(PACKAGES, packages)]);
+    assert!(loaded.ends_with(folder.join("libnvrtc.so.13").to_str().unwrap()), "{loaded}");
+    // A folder that the dynamic linker searches wins.
+    let other = tempfile::tempdir().unwrap();
+    for name in ["libnvrtc.so.13", "libnvrtc-builtins.so.13.0"] {
+        std::fs::copy(folder.join(name), other.path().join(name)).unwrap();
+    }
+    let loaded = run(&[(PACKAGES, packages), ("LD_LIBRARY_PATH", other.path())]);
+    assert!(loaded.contains(other.path().to_str().unwrap()), "{loaded}");
+}
+
 #[test]
 fn kernels_compile_on_several_threads_at_once() {
     if !has_nvrtc() {
