@@ -178,6 +178,23 @@ def threads_of_runs() -> int:
     return count
 
 
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="threads are listed on Linux")
+def test_runs_leave_no_threads_behind(pgp: rp.Graph) -> None:
+    runs = [
+        lambda: rp.seeded(rp.graph([1, 2], [2, 3], [1.0, 2.0]), [1]),
+        lambda: rp.estimate(rp.seeded, pgp, [1]),
+        lambda: rp.overlapping(pgp, iterations=2),
+        lambda: rp.communities(pgp, refine="modularity").quality(),
+        lambda: rp.lcc(pgp),
+    ]
+    for run in runs:
+        run()
+        begin = time.perf_counter()
+        while threads_of_runs() and time.perf_counter() - begin < 2:
+            time.sleep(0.01)
+        assert threads_of_runs() == 0
+
+
 def stop_reading(data: Any, begun: threading.Event) -> float:
     """Begins to make a graph, and sends Ctrl-C once it reads; returns the seconds until no thread works on it any more."""
     working: list[int] = []
@@ -318,7 +335,7 @@ def work(_=None):
     found = rp.communities(g, refine="modularity")
     H = backend.convert_from_nx(G, edge_attrs={"weight": 1})
     return (repr(g), found.labels.tolist(), found.modularity, found.plot().text, pickle.loads(pickle.dumps(g)).edges,
-            rp.pagerank(g).values.tolist(), backend.betweenness_centrality(H), backend.pagerank(H),
+            rp.seeded(g, g.ids[:3].tolist()).labels.tolist(), rp.pagerank(g).values.tolist(), backend.betweenness_centrality(H), backend.pagerank(H),
             list(backend.asyn_lpa_communities(H, seed=random.Random(1))))
 
 first = work()

@@ -468,7 +468,12 @@ pub fn communities(py: Python<'_>, graph: &Graph, options: Bound<'_, PyDict>) ->
     let options = Options(options);
     let choices = Choices::of(&options)?;
     let stored = graph.stored.clone();
-    options.start()?.wait(py, move |watch| found(stored, choices, watch))
+    let start = options.start()?;
+    match choices.program {
+        // It reads the weights in parallel before it starts its threads.
+        BuiltIn::Seeded { .. } => start.run(py, move |watch| found(stored, choices, watch)),
+        _ => start.wait(py, move |watch| found(stored, choices, watch)),
+    }
 }
 
 /// Returns the memory that a run needs.
@@ -481,7 +486,7 @@ pub fn plan_communities(
     let options = Options(options);
     let choices = Choices::of(&options)?;
     let stored = graph.stored.clone();
-    options.start()?.wait(py, move |_| {
+    options.start()?.run(py, move |_| {
         let plan = choices.search(stored.view()).plan()?;
         let device = if plan.total_device() > 0 { "gpu" } else { "cpu" };
         Ok(planned(&plan, device.into()))
