@@ -1,11 +1,12 @@
-"""What the tests share: graphs, and the command."""
+"""What the tests share: graphs, the command, and a failure instead of a skip if ``RIPPLET_REQUIRE_PYTHON`` is set."""
 
 from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,6 +14,27 @@ import pytest
 ROOT = Path(__file__).parents[2]
 PGP = ROOT / "examples" / "graphs" / "pgp.graph"
 PAYMENTS = ROOT / "examples" / "graphs" / "payments.csv"
+
+
+REQUIRED = "RIPPLET_REQUIRE_PYTHON"
+
+
+def required(report: Any) -> Any:
+    """Returns a report that is a failure if the test was skipped for something that must be installed."""
+    reason = report.longrepr[-1] if report.skipped and isinstance(report.longrepr, tuple) else ""
+    if REQUIRED in os.environ and ("could not import" in reason or "RIPPLET_COMMAND" in reason):
+        report.outcome, report.longrepr = "failed", f"{REQUIRED} is set, but the test is skipped: {reason}"
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, Any, Any]:
+    return required((yield))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report() -> Generator[None, Any, Any]:
+    return required((yield))
 
 
 @pytest.fixture(scope="session")

@@ -122,6 +122,49 @@ def test_values_are_those_of_igraph() -> None:
             assert np.array_equal(rp.apsp(graph), np.array(plain.distances()))
 
 
+@pytest.mark.parametrize("kind", [kind for kind in GRAPHS if "none" not in kind])
+def test_values_are_those_of_networkit(kind: str) -> None:
+    networkit = pytest.importorskip("networkit")
+    plain = nx.convert_node_labels_to_integers(GRAPHS[kind], ordering="sorted")
+    directed = plain.is_directed()
+    nx.set_edge_attributes(plain, {edge: 1 + (3 * edge[0] + edge[1]) % 5 for edge in plain.edges}, "weight")
+    theirs = networkit.Graph(len(plain), weighted=True, directed=directed)
+    for u, v, weight in plain.edges(data="weight"):
+        theirs.addEdge(u, v, weight)
+    hops = networkit.graphtools.toUnweighted(theirs)
+
+    def scores(measure: Any, graph: Any, **options: Any) -> Any:
+        return np.array(measure(graph, **options).run().scores())
+
+    central = networkit.centrality
+    graph, weighted = rp.graph(plain), rp.graph(plain, weight="weight")
+    # Each pair counts once in an undirected graph, and twice in NetworKit.
+    twice = 1 if directed else 2
+    assert np.allclose(twice * rp.betweenness(graph).values, scores(central.Betweenness, hops))
+    by_weight = {"weighted": weighted.weighted}
+    assert np.allclose(twice * rp.betweenness(weighted, **by_weight).values, scores(central.Betweenness, theirs))
+    for mine, its, options in ((graph, hops, {}), (weighted, theirs, by_weight)):
+        ranks = scores(central.PageRank, its, damp=0.85, tol=1e-12)
+        # Of vertices without edges in an undirected graph, NetworKit loses the rank; that of the others keeps its shares.
+        found = rp.pagerank(mine, tolerance=1e-13, **options).values
+        assert np.allclose(found, ranks / ranks.sum(), rtol=0, atol=1e-9)
+    distances = np.array(networkit.distance.APSP(hops).run().getDistances())
+    assert np.array_equal(rp.apsp(graph), np.where(distances > 1e300, np.inf, distances))
+    if not directed:
+        assert rp.kcore(graph).values.tolist() == scores(central.CoreDecomposition, hops).tolist()
+        assert np.allclose(rp.lcc(graph).values, scores(central.LocalClusteringCoefficient, hops))
+    # Of a directed graph, NetworKit measures another modularity.
+    if plain.size() and not directed:
+        for mine, its in ((graph, hops), (weighted, theirs)):
+            communities = rp.communities(mine, refine="modularity")
+            parts = networkit.structures.Partition(len(plain))
+            parts.setUpperBound(len(communities))
+            for vertex, number in enumerate(communities.numbers.tolist()):
+                parts.addToSubset(number, vertex)
+            expected = networkit.community.Modularity().getQuality(parts, its)
+            assert communities.modularity == pytest.approx(expected, abs=1e-12)
+
+
 def test_threads_do_not_change_values() -> None:
     u, v, w = random_edges(13, 300, 2000)
     graph = rp.graph(u, v, w)
