@@ -292,6 +292,26 @@ def test_the_gil_is_released_and_progress_is_told() -> None:
     assert max(rounds for _, _, rounds, _ in told) >= 3 and any(changed for *_, changed in told)
 
 
+def test_a_bar_shows_the_progress(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("tqdm")
+    from ripplet._progress import reporter
+
+    with reporter(True) as told:
+        assert told is not None
+        time.sleep(0.6)  # a short run has no bar
+        told("running", 0.5, 3, 10)
+    shown = capsys.readouterr().err
+    assert "running, round 3, 10 changed" in shown and "█" in shown
+    with reporter("auto") as told:  # the output is no terminal
+        assert told is None
+    rp.communities([(1, 2)], progress=True)
+    for name in ("tqdm", "tqdm.auto"):
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(rp.OptionError, match="pip install tqdm"):
+        rp.communities([(1, 2)], progress=True)
+    assert rp.communities([(1, 2)], progress="auto").sets() == [{1, 2}]
+
+
 def test_threads_of_python_share_a_graph(pgp: rp.Graph, found: rp.Communities) -> None:
     results: list[np.ndarray] = []
     threads = [threading.Thread(target=lambda: results.append(rp.communities(pgp).labels)) for _ in range(4)]
