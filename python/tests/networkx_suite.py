@@ -32,6 +32,7 @@ MODULES = (
     "algorithms/shortest_paths/tests/test_unweighted.py",
     "algorithms/shortest_paths/tests/test_weighted.py",
     "algorithms/tests/test_cluster.py",
+    "algorithms/tests/test_core.py",
     "algorithms/tests/test_distance_measures.py",
     "algorithms/tests/test_efficiency.py",
     "algorithms/tests/test_wiener.py",

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import copy
+import os
 import pickle
 import random
+import shutil
 import subprocess
 import sys
+import types
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -107,6 +111,100 @@ def test_what_is_not_exact_is_refused_with_a_reason() -> None:
     assert backend.should_run("triangles", (nx.path_graph(1000),), {}) is True
     with pytest.raises(nx.PowerIterationFailedConvergence):
         backend.pagerank(converted(nx.path_graph(50)), tol=1e-12, max_iter=2)
+
+
+def test_core_numbers_of_graphs_with_loops_are_refused_as_networkx_does() -> None:
+    for graph in (nx.Graph([(0, 1), (1, 1)]), nx.DiGraph([(1, 1)])):
+        messages = []
+        for function, argument in ((nx.core_number, graph), (backend.core_number, converted(graph))):
+            with pytest.raises(nx.NetworkXNotImplemented) as raised:
+                function(argument)
+            messages.append(str(raised.value))
+        assert messages[0] == messages[1]
+    assert "repeated" in backend.can_run("core_number", (nx.MultiGraph([(0, 1)]),), {})
+    large = nx.gnm_random_graph(400, 2000, seed=6, directed=True)
+    assert large.number_of_edges() > len(set(map(frozenset, large.edges)))  # some both ways
+    assert backend.core_number(converted(large)) == nx.core_number(large)
+
+
+def test_the_configuration_of_networkx_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    import nx_ripplet
+
+    from ripplet import _networkx
+
+    calls: list[dict[str, Any]] = []
+
+    def watched(name: str) -> Any:
+        original = getattr(_networkx.native, name)
+
+        def call(*args: Any) -> Any:
+            calls.append(args[-1])
+            return original(*args)
+
+        return call
+
+    names = ("analyse", "communities", "dependencies", "distances", "extents", "reach", "walk_ranks", "edge_dependencies",
+             "community_sums", "semi_synchronous")
+    for name in names:
+        monkeypatch.setattr(_networkx.native, name, watched(name))
+    info = nx_ripplet.get_info()["default_config"]
+    assert info == {"threads": None, "device": "cpu", "smallest_graph": 200}
+    config = nx.utils.configs.Config(**info)
+    monkeypatch.setattr(_networkx.sys.modules["networkx"], "config", types.SimpleNamespace(backends=types.SimpleNamespace(ripplet=config)))
+    graph = nx.barabasi_albert_graph(60, 3, seed=1)
+    mine = converted(graph)
+
+    def run() -> list[Any]:
+        calls.clear()
+        with_draws = backend.asyn_lpa_communities(mine, seed=random.Random(1))
+        return [
+            backend.closeness_centrality(mine), backend.harmonic_centrality(mine), backend.clustering(mine),
+            backend.triangles(mine), list(with_draws), backend.core_number(mine), list(backend.connected_components(mine)),
+            backend.betweenness_centrality(mine), dict(backend.all_pairs_shortest_path_length(mine)),
+            backend.closeness_centrality(mine, distance="weight"), backend.eccentricity(mine), backend.pagerank(mine),
+            backend.edge_betweenness_centrality(mine), backend.modularity(mine, [set(graph)]),
+            list(backend.label_propagation_communities(mine)),
+        ]
+
+    first = run()
+    assert [call["threads"] for call in calls] == [None] * 15
+    with config(threads=1, device="auto", smallest_graph=20):
+        assert run() == first
+        assert [call["threads"] for call in calls] == [1] * 15
+        assert [call["device"] for call in calls] == ["auto"] * 5 + ["cpu"] * 10
+        assert backend.should_run("triangles", (graph,), {}) is True
+    assert "fewer than 200" in backend.should_run("triangles", (graph,), {})
+    for name, value, message in [("threads", 0, "threads"), ("threads", "x", "threads"), ("device", "tpu", "device")]:
+        with config(**{name: value}), pytest.raises(ValueError if value != "x" else TypeError, match=message):
+            backend.closeness_centrality(mine)
+    with config(smallest_graph="few"), pytest.raises(TypeError, match="smallest_graph"):
+        backend.should_run("triangles", (graph,), {})
+
+
+def test_networkx_takes_the_default_configuration(tmp_path: Path) -> None:
+    shutil.copytree(Path(interface.__file__).parents[1] / "nx_ripplet", tmp_path / "nx_ripplet")
+    metadata = tmp_path / "ripplet-0.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: ripplet\nVersion: 0\n")
+    (metadata / "entry_points.txt").write_text(
+        "[networkx.backends]\nripplet = nx_ripplet.interface:backend\n[networkx.backend_info]\nripplet = nx_ripplet:get_info\n"
+    )
+    code = """
+import networkx as nx
+config = nx.config.backends.ripplet
+assert dict(config) == {"threads": None, "device": "cpu", "smallest_graph": 200}, config
+G = nx.path_graph(100)
+with nx.config(backend_priority=["ripplet"]), nx.config.backends.ripplet(threads=1, smallest_graph=50):
+    nx.core_number(G)
+    assert len(G.__networkx_cache__["backends"]["ripplet"]) == 1
+H = nx.path_graph(100)
+with nx.config(backend_priority=["ripplet"]):
+    nx.core_number(H)
+    assert "backends" not in H.__networkx_cache__
+"""
+    path = os.pathsep.join([str(tmp_path), *sys.path])
+    done = subprocess.run([sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
 
 
 def test_every_function_is_in_the_list() -> None:
@@ -218,6 +316,7 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
     ("betweenness_centrality", {"k": 3, "seed": 7, "normalized": False, "weight": "weight"}),
     ("center", {}),
     ("closeness_centrality", {"distance": "weight"}),
+    ("core_number", {}),
     ("diameter", {}),
     ("eccentricity", {}),
     ("edge_betweenness_centrality", {}),

@@ -15,6 +15,7 @@ FUNCTIONS = {
     "closeness_centrality": "No functions as weights.",
     "clustering": "No `weight`.",
     "connected_components": "",
+    "core_number": "",
     "diameter": "By hops; no `e`, `usebounds` or `weight`.",
     "eccentricity": "By hops, all nodes; no `v`, `sp` or `weight`.",
     "edge_betweenness_centrality": "No functions as weights.",
@@ -39,6 +40,11 @@ FUNCTIONS = {
 }
 """Functions, and what they do not take; NetworkX itself then runs."""
 
+DEFAULTS: dict[str, Any] = {"threads": None, "device": "cpu", "smallest_graph": 200}
+"""``networkx.config.backends.ripplet``: threads of a run, ``None`` being one per core; the device of the functions that a GPU
+computes, as of :func:`ripplet.communities`; and the number of nodes below which a graph stays with NetworkX, as its conversion
+takes as long as the run."""
+
 
 def get_info() -> dict[str, Any]:
     """Returns what NetworkX shows of the backend."""
@@ -47,5 +53,6 @@ def get_info() -> dict[str, Any]:
         "project": "ripplet",
         "package": "nx_ripplet",
         "short_summary": "Exact, parallel centralities, clustering and label propagation on all cores.",
+        "default_config": dict(DEFAULTS),
         "functions": {name: {"additional_docs": docs} for name, docs in FUNCTIONS.items()},
     }

@@ -43,8 +43,9 @@ class Backend:
         graph = args[0] if args else kwargs.get("G")
         if name in _networkx.CHEAP and not _networkx.conversions(graph):
             return "to convert the graph takes as long as NetworkX's own run"
-        if graph is not None and not isinstance(graph, BackendGraph) and len(graph) < _networkx.SMALL:
-            return f"the graph has fewer than {_networkx.SMALL} nodes: to convert it takes as long as the run"
+        smallest = _networkx.smallest()
+        if graph is not None and not isinstance(graph, BackendGraph) and len(graph) < smallest:
+            return f"the graph has fewer than {smallest} nodes: to convert it takes as long as the run"
         return True
 
     def __getattr__(self, name: str) -> Any:

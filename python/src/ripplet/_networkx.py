@@ -8,16 +8,39 @@ from __future__ import annotations
 
 import inspect
 import math
+import sys
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
+from nx_ripplet import DEFAULTS
+
 from . import _native as native
 from ._graph import view
+from .errors import OptionError
 
-SMALL = 200
-"""Nodes below which NetworkX itself is fast enough: the conversion takes as long as the run."""
+ON_GPUS = {"closeness", "harmonic", "lcc"}
+"""Analyses that a GPU computes."""
+
+
+def setting(name: str) -> Any:
+    """Returns a value of ``networkx.config.backends.ripplet``, or its default if NetworkX does not list the backend."""
+    config = getattr(sys.modules.get("networkx"), "config", None)
+    return getattr(getattr(getattr(config, "backends", None), "ripplet", None), name, DEFAULTS[name])
+
+
+def smallest() -> int:
+    """Returns the number of nodes below which a graph stays with NetworkX."""
+    nodes = setting("smallest_graph")
+    if isinstance(nodes, bool) or not isinstance(nodes, int) or nodes < 0:
+        raise OptionError(f"networkx.config.backends.ripplet.smallest_graph: expected a number of nodes, not {nodes!r}")
+    return nodes
+
+
+def settings(*, on_gpus: bool = False) -> dict[str, Any]:
+    """Returns the options of a run that NetworkX's configuration has: the threads, and the device of what GPUs compute."""
+    return {"threads": setting("threads"), "device": setting("device") if on_gpus else "cpu"}
 
 
 class BackendGraph:
@@ -102,7 +125,7 @@ class BackendGraph:
 
     def values(self, name: str, column: int = 0, **options: Any) -> list[Any]:
         """Returns the values of an analysis in the order of the nodes."""
-        found = native.analyse(self.built, name, {**options, "device": "cpu"})
+        found = native.analyse(self.built, name, {**options, **settings(on_gpus=name in ON_GPUS)})
         values: list[Any] = view(found.columns[column][1]).tolist()
         return values
 
@@ -139,7 +162,7 @@ def clusters_of(G: BackendGraph, labels: Any) -> Any:
 
 
 def label_propagation_communities(G: BackendGraph) -> Any:
-    return clusters_of(G, native.semi_synchronous(G.built, {}))
+    return clusters_of(G, native.semi_synchronous(G.built, settings()))
 
 
 MOST_ROUNDS = 1000
@@ -159,8 +182,8 @@ def propagated(G: BackendGraph, parallel: bool, weight: Any, seed: Any) -> Itera
         "keep_disconnected": True,
         "tolerance": 0,
         "max_iterations": MOST_ROUNDS,
-        "device": "cpu",
         "seed": int(seed.randint(0, 2**31 - 1)),
+        **settings(on_gpus=True),
     }
     found = native.communities(votes, options)
     if found.reason != "fixpoint":
@@ -190,7 +213,7 @@ def community_sums(G: BackendGraph, communities: Sequence[Any], by_weight: bool)
     if sum(sizes) != len(G) or not (counts == 1).all():
         return None
     begins = np.concatenate([[0], np.cumsum(sizes)]).astype(np.uint64)
-    *sums, total = native.community_sums(G.adjacency, np.array(members, np.uint32), begins, by_weight, {})
+    *sums, total = native.community_sums(G.adjacency, np.array(members, np.uint32), begins, by_weight, settings())
     whole = not by_weight or G.adjacency.weights in ("none", "integers")
     columns = [view(column) for column in sums]
     return [*((column.astype(np.int64) if whole else column).tolist() for column in columns), int(total) if whole else total]
@@ -252,6 +275,18 @@ def transitivity(G: BackendGraph) -> Any:
     return closed / int((degrees * (degrees - 1)).sum()) if closed else 0
 
 
+def core_number(G: BackendGraph) -> Any:
+    begins, ends = arcs(G)
+    if (np.repeat(np.arange(len(G)), np.diff(begins)) == ends).any():
+        from networkx import NetworkXNotImplemented
+
+        raise NetworkXNotImplemented(
+            "Input graph has self loops which is not permitted; "
+            "Consider using G.remove_edges_from(nx.selfloop_edges(G))."
+        )
+    return G.by_node(G.values("kcore"))
+
+
 def arcs(G: BackendGraph) -> tuple[Any, Any]:
     """Returns the begin of each node's arcs, and their ends."""
     (begins, ends, *_), *_ = G.adjacency.state()
@@ -270,7 +305,7 @@ def weakly_connected_components(G: BackendGraph) -> Iterator[set[Hashable]]:
 
 
 def node_connected_component(G: BackendGraph, n: Any) -> set[Hashable]:
-    (found,) = native.distances(G.adjacency, G.nodes, [G.index[n]], False, True, math.inf, {})
+    (found,) = native.distances(G.adjacency, G.nodes, [G.index[n]], False, True, math.inf, settings())
     return set(found)
 
 
@@ -300,7 +335,7 @@ def closeness_centrality(
     if u is not None or distance is not None:
         weighted(G, distance)
         nodes = G.nodes if u is None else [u]
-        found = native.extents(G.adjacency, [G.index[node] for node in nodes], distance is not None, True, {})
+        found = native.extents(G.adjacency, [G.index[node] for node in nodes], distance is not None, True, settings())
         closeness = {}
         for node, reached, total in zip(nodes, *(view(array).tolist() for array in found[:2]), strict=True):
             value = 0.0
@@ -368,7 +403,7 @@ def betweenness_centrality(
     if k == len(G):
         k = None
     sources = sampled(G, k, seed)
-    sums = view(native.dependencies(G.adjacency, sources, weighted(G, weight), bool(endpoints), {}))
+    sums = view(native.dependencies(G.adjacency, sources, weighted(G, weight), bool(endpoints), settings()))
     found = scales(len(G), None if k is None else len(sources), normalized, G.directed, endpoints)
     if found is not None:
         factors = np.full(len(G), found[1])
@@ -381,7 +416,7 @@ def edge_betweenness_centrality(
     G: BackendGraph, k: Any = None, normalized: bool = True, weight: Any = None, seed: Any = None
 ) -> Any:
     sources = sampled(G, k, seed)
-    found = native.edge_dependencies(G.adjacency, sources, weighted(G, weight), {})
+    found = native.edge_dependencies(G.adjacency, sources, weighted(G, weight), settings())
     a, b, sums = (view(array) for array in found)
     # Both ends of a path count: a factor for all edges.
     factors = scales(len(G), None if k is None else len(sources), normalized, G.directed, True)
@@ -398,7 +433,7 @@ def lengths(G: BackendGraph, cutoff: Any, by_weights: bool) -> Iterator[tuple[Ha
     block = max(1, min(256, 1_000_000 // max(len(G), 1)))
     for first in range(0, len(G), block):
         sources = list(range(first, min(first + block, len(G))))
-        rows = native.distances(G.adjacency, G.nodes, sources, by_weights, integers, limit, {})
+        rows = native.distances(G.adjacency, G.nodes, sources, by_weights, integers, limit, settings())
         yield from zip(G.nodes[first : first + block], rows, strict=True)
 
 
@@ -415,7 +450,7 @@ def all_pairs_dijkstra_path_length(G: BackendGraph, cutoff: Any = None, weight: 
 
 def reached(G: BackendGraph) -> tuple[list[int], list[int], list[int]]:
     """Returns for each node how many others it reaches, the sum of their distances, and the largest."""
-    counts, sums, largest = (view(array).tolist() for array in native.reach(G.built, {}))
+    counts, sums, largest = (view(array).tolist() for array in native.reach(G.built, settings()))
     return counts, sums, largest
 
 
@@ -517,7 +552,7 @@ def pagerank(
         after = of_nodes(dangling)
         after /= after.sum()
     rounds = max(max_iter, 0)
-    found = native.walk_ranks(G.adjacency, by_weight, begin, jump, after, float(alpha), float(tol), rounds, {})
+    found = native.walk_ranks(G.adjacency, by_weight, begin, jump, after, float(alpha), float(tol), rounds, settings())
     if found is None:
         from networkx import PowerIterationFailedConvergence
 
@@ -578,6 +613,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
         closeness_centrality,
         clustering,
         connected_components,
+        core_number,
         diameter,
         eccentricity,
         edge_betweenness_centrality,
@@ -623,6 +659,7 @@ NO_MULTIGRAPHS = {
     "average_clustering",
     "betweenness_centrality",
     "clustering",
+    "core_number",
     "edge_betweenness_centrality",
     "label_propagation_communities",
     "transitivity",
