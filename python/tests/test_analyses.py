@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import html
 import pickle
+import re
 from typing import Any
 
 import numpy as np
@@ -184,6 +186,56 @@ def test_values_are_a_value() -> None:
         values.name = "x"
     with pytest.raises(rp.UnknownVertexError):
         values["x"]
+
+
+def test_tables_of_values() -> None:
+    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    arrow = pytest.importorskip("pyarrow")
+    for graph in (rp.graph([("a", "b"), ("b", "c")]), rp.graph([(-5, 3), (3, 8)]), rp.graph([0, 1], [1, 2], vertices=4), rp.graph(nx.null_graph())):
+        for run in (rp.pagerank, rp.kcore, rp.triangles, rp.components):
+            values = run(graph)
+            table = values.to_arrow()
+            assert table.column_names == values.to_polars().columns == ["id", values.name]
+            assert table["id"].to_pylist() == values.to_polars()["id"].to_list() == graph.ids.tolist()
+            assert table[values.name].to_pylist() == values.values.tolist() == values.to_polars()[values.name].to_list()
+            if len(graph.ids):
+                assert table.schema.field("id").type == rp.communities(graph).to_arrow().schema.field("id").type
+            assert arrow.table(pickle.loads(pickle.dumps(values))).equals(table)
+            assert polars.from_arrow(table).equals(values.to_polars())
+            assert pandas.DataFrame(table.to_pandas()).shape == (len(graph.ids), 2)
+    objects = rp.pagerank(nx.Graph([((0, 1), "x")]))
+    assert len(objects.to_pandas()) == 2
+    with pytest.raises(rp.InputError, match="to_pandas"):
+        objects.to_arrow()
+
+
+def test_a_notebook_shows_values_and_the_line_that_repeats_them() -> None:
+    g = rp.graph([0, 1, 2, 3], [1, 2, 0, 4], [1.0, 2.0, 1.5, 1.0])
+    weights = {0: 1.0, 3: 0.5}
+    long = {vertex: 1 + vertex / 7 for vertex in range(5)}
+    series = pytest.importorskip("pandas").Series(weights)
+    cases: list[tuple[rp.Values, str, dict[str, Any]]] = [
+        (rp.closeness(g), "closeness(g)", {}),
+        (rp.closeness(g, measure="wasserman-faust", weighted=True), "closeness(g, measure='wasserman-faust', weighted=True)", {}),
+        (rp.harmonic(g, normalized=True, threads=2), "harmonic(g, normalized=True, threads=2)", {}),
+        (rp.betweenness(g, samples=3, seed=2), "betweenness(g, samples=3, seed=2)", {}),
+        (rp.pagerank(g, damping=0.5, iterations=3), "pagerank(g, damping=0.5, iterations=3)", {}),
+        (rp.pagerank(g, personalize=weights), "pagerank(g, personalize={0: 1.0, 3: 0.5})", {}),
+        (rp.pagerank(g, personalize=series), "pagerank(g, personalize=personalize)", {"personalize": series}),
+        (rp.pagerank(g, personalize=long, tolerance=1e-9), "", {"personalize": long}),
+        (rp.lcc(g, definition="fagiolo", device="cpu"), "lcc(g, definition='fagiolo', device='cpu')", {}),
+        (rp.triangles(g), "triangles(g)", {}),
+        (rp.components(g), "components(g)", {}),
+        (rp.kcore(g), "kcore(g)", {}),
+    ]
+    for values, line, variables in cases:
+        shown = pickle.loads(pickle.dumps(values))._repr_html_()
+        found = html.unescape(re.findall("<code>(.*?)</code>", shown)[0])
+        assert found == f"ripplet.{line}" or not line
+        again = eval(found, {"ripplet": rp, "g": g, **variables})
+        assert again.name == values.name and np.array_equal(again.values, values.values)
+        assert f"<b>{values.name}</b> of 5 vertices, from {values.values.min():.6g} to" in shown and "<span title=" in shown
+    assert "of 0 vertices<br>on" in rp.kcore(nx.null_graph())._repr_html_()
 
 
 BAD: list[tuple[Any, dict[str, Any], str]] = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Literal
@@ -12,19 +13,23 @@ import numpy.typing as npt
 from . import _native as native
 from ._communities import plain
 from ._estimate import Planned, estimating
-from ._graph import Graph, graph, set_once, view
-from ._options import given, options
+from ._graph import Graph, column, graph, set_once, view
+from ._notebook import bars, line_of
+from ._options import call, given, options
 from ._progress import Progress, reporter
 from .errors import InputError, OptionError
 
 if TYPE_CHECKING:
     import pandas
+    import polars
+    import pyarrow
 
 
 class Values:
     """A number for each vertex: the result of an analysis, which does not change and can be pickled.
 
-    ``values["ann"]`` is the number of a vertex, ``numpy.asarray(values)`` all of them in the order of ``ids``.
+    ``values["ann"]`` is the number of a vertex, ``numpy.asarray(values)`` all of them in the order of ``ids``. Every package
+    that reads Arrow's ``__arrow_c_stream__`` takes them as a table with the columns ``id`` and that of the values.
 
     Attributes
     ----------
@@ -34,14 +39,18 @@ class Values:
         What computed them.
     """
 
-    __slots__ = ("_graph", "device", "name", "values")
+    __slots__ = ("_call", "_graph", "device", "name", "values")
 
+    _call: tuple[str, list[str]]
     _graph: Graph
     device: str
     name: str
     values: npt.NDArray[Any]
 
-    def __init__(self, graph: Graph, name: str, values: npt.NDArray[Any], device: str) -> None:
+    def __init__(
+        self, graph: Graph, name: str, values: npt.NDArray[Any], device: str, call: tuple[str, list[str]]
+    ) -> None:
+        set_once(self, "_call", call)
         set_once(self, "_graph", graph)
         set_once(self, "name", name)
         set_once(self, "values", values)
@@ -82,8 +91,49 @@ class Values:
 
         return pandas.DataFrame({"id": self.ids, self.name: self.values})
 
-    def __reduce__(self) -> tuple[Callable[..., Values], tuple[Graph, str, npt.NDArray[Any], str]]:
-        return (Values, (self._graph, self.name, np.array(self.values), self.device))
+    def to_polars(self) -> polars.DataFrame:
+        """Returns a data frame of polars with the columns ``id`` and that of the values."""
+        import polars
+
+        return polars.DataFrame(self)
+
+    def to_arrow(self) -> pyarrow.Table:
+        """Returns a table of pyarrow with the columns ``id`` and that of the values."""
+        import pyarrow
+
+        return pyarrow.table(self)
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> Any:
+        if self._graph._nodes is not None:
+            raise InputError(
+                "the ids are Python objects, which an Arrow table does not have: use to_pandas(), or relabel them"
+            )
+        columns: list[tuple[str, Any, Any, str | None]] = [
+            (name, column(values, name), None, None) for name, values in (("id", self.ids), (self.name, self.values))
+        ]
+        return native.Table.of_columns(columns, self.name).stream()
+
+    def _repr_html_(self) -> str:
+        """Returns figures for a notebook: how the values are distributed, what ran where, and the line that repeats it.
+
+        In the line, ``g`` is the graph. A variable stands for an argument that has no short literal.
+        """
+        from html import escape
+
+        finite = self.values[np.isfinite(self.values)]
+        figures, drawn = "", ""
+        if len(finite):
+            figures = f", from {finite.min():.6g} to {finite.max():.6g}, mean {finite.mean():.6g}"
+            counts, edges = np.histogram(finite, bins=20)
+            titles = [f"{low:.4g} to {high:.4g}: {n:,}" for n, low, high in zip(counts, edges, edges[1:], strict=False)]
+            drawn = bars(counts.tolist(), titles)
+        return (
+            f"<div><b>{escape(self.name)}</b> of {len(self):,} vertices{figures}<br>{drawn}on {escape(self.device)}<br>"
+            f"{line_of(self._call)}</div>"
+        )
+
+    def __reduce__(self) -> tuple[Callable[..., Values], tuple[Any, ...]]:
+        return (Values, (self._graph, self.name, np.array(self.values), self.device, self._call))
 
     def __repr__(self) -> str:
         return f"<ripplet.Values: {self.name} of {len(self):,} vertices, on {self.device}>"
@@ -102,10 +152,19 @@ def _run(name: str, data: Any, progress: Progress, choices: dict[str, Any]) -> t
         return of, native.analyse(of._native, name, {**choices, **given(progress=told)})
 
 
-def _values(name: str, data: Any, progress: Progress, column: int = 0, **choices: Any) -> Values:
+def _values(
+    name: str, data: Any, progress: Progress, column: int = 0, *, line: tuple[str, list[str]] | None = None, **choices: Any
+) -> Values:
     of, found = _run(name, data, progress, given(**choices))
     title, values = found.columns[column]
-    return Values(of, title, view(values), found.device)
+    return Values(of, title, view(values), found.device, line or _line(name, choices))
+
+
+def _line(function: str, choices: Mapping[str, Any]) -> tuple[str, list[str]]:
+    """Returns a call of a function with the options that are not their defaults."""
+    parameters = inspect.signature(globals()[function]).parameters
+    written = {name: value for name, value in choices.items() if value is not parameters[name].default}
+    return call(function, {}, written)
 
 
 @options
@@ -253,10 +312,12 @@ def pagerank(
     Brin and Page 1998; Haveliwala 2002.
     """
     of = data if isinstance(data, Graph) else graph(data, threads=threads)
-    return _values(
-        "pagerank", of, progress, damping=damping, iterations=iterations, tolerance=tolerance, weighted=weighted,
-        personalize=None if personalize is None else _weighted_vertices(of, personalize), threads=threads,
-    )
+    choices: dict[str, Any] = {
+        "damping": damping, "iterations": iterations, "tolerance": tolerance, "weighted": weighted, "threads": threads
+    }
+    line = _line("pagerank", {**choices, "personalize": personalize})
+    vertices = None if personalize is None else _weighted_vertices(of, personalize)
+    return _values("pagerank", of, progress, line=line, personalize=vertices, **choices)
 
 
 def _weighted_vertices(of: Graph, chosen: Mapping[Any, float] | Iterable[Hashable]) -> list[tuple[int, float]]:
@@ -296,7 +357,8 @@ def triangles(
     data: Any, *, device: str | None = None, threads: int | None = None, progress: Progress = "auto"
 ) -> Values:
     """Number of triangles that each vertex is a corner of."""
-    return _values("lcc", data, progress, 1, device=device, threads=threads)
+    line = _line("triangles", {"device": device, "threads": threads})
+    return _values("lcc", data, progress, 1, line=line, device=device, threads=threads)
 
 
 @options

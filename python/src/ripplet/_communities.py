@@ -14,6 +14,7 @@ import numpy.typing as npt
 from . import _native as native
 from ._estimate import Planned, estimating
 from ._graph import Graph, graph, objects, set_once, view
+from ._notebook import bars, line_of
 from ._options import call, given, options
 from ._program import Program, choices_of, variable
 from ._program import program_file as program_of_file
@@ -459,20 +460,12 @@ class Communities:
         from html import escape
 
         sizes = self.sizes[:20].tolist()
-        most = max(sizes, default=1)
-        bars = "".join(
-            f"<span title='{size:,}' style='display:inline-block;width:9px;margin-right:2px;background:#4a7ebb;"
-            f"height:{max(1, round(40 * size / most))}px'></span>"
-            for size in sizes
-        )
-        line, variables = self._call
-        names = ", ".join(f"<code>{escape(name)}</code>" for name in ["g", *variables])
         modularity = "" if self.overlap else f", modularity {self.modularity:.4f}"
         return (
             f"<div><b>{len(self):,} communities</b> of {self._graph.vertices:,} vertices{modularity}<br>"
-            f"<div style='margin:4px 0'>{bars}</div>"
+            f"{bars(sizes, [f'{size:,}' for size in sizes])}"
             f"{len(self._native.rounds)} rounds ({escape(self.reason)}) in {self.seconds:.3f} s on {escape(self.device)}<br>"
-            f"<code>{escape(line)}</code>, with {names} of this run</div>"
+            f"{line_of(self._call)}</div>"
         )
 
     def annotate(self, graph: Any, name: str = "community") -> None:
