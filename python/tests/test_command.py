@@ -47,6 +47,31 @@ def test_communities_are_the_commands(options: dict[str, Any], command: Any, tmp
     assert written.read_bytes() == expected.read_bytes()
 
 
+def test_fixed_vertices_are_the_commands(command: Any, tmp_path: Path) -> None:
+    expected, written, listed = tmp_path / "expected.csv", tmp_path / "written.csv", tmp_path / "fixed.csv"
+    fixed = list(range(1, 400, 3))
+    listed.write_text("id\n" + "".join(f"{id}\n" for id in fixed))
+    begin = tmp_path / "begin.csv"
+    graph = rp.graph(PGP)
+    rp.communities(graph, seed=3).write(begin)
+    for labels, arguments in ((None, []), (rp.communities(graph, seed=3), ["--labels", begin])):
+        command("communities", PGP, "-o", expected, "--refine", "modularity", "--fixed", listed, *arguments)
+        found = rp.communities(graph, refine="modularity", fixed=iter(fixed), labels=labels)
+        found.write(written)
+        assert written.read_bytes() == expected.read_bytes()
+        assert found != rp.communities(graph, refine="modularity", labels=labels)
+    apart = rp.communities([(1, 2), (2, 3), (3, 1)], refine="modularity", fixed=[1, 2])
+    assert apart[1] != apart[2] and "fixed=[1, 2]" in apart._repr_html_()
+    bad: list[tuple[dict[str, Any], type[Exception], str]] = [
+        ({"fixed": [1, 99]}, KeyError, "99"), ({"fixed": [1, 1]}, ValueError, "twice"), ({"fixed": "12"}, TypeError, "a string"),
+        ({"fixed": 5}, TypeError, "expected ids"), ({"fixed": [1], "refine": None}, ValueError, "fixed vertices"),
+    ]
+    for options, error, message in bad:
+        with pytest.raises(error, match=message) as raised:
+            rp.communities([(1, 2)], **{"refine": "modularity", **options})
+        assert isinstance(raised.value, rp.RippletError)
+
+
 @pytest.mark.parametrize("suffix", ["txt", "tsv", "jsonl", "parquet", "arrow", "gexf"])
 def test_every_format_is_the_commands(suffix: str, command: Any, tmp_path: Path) -> None:
     expected, written = tmp_path / f"expected.{suffix}", tmp_path / f"written.{suffix}"

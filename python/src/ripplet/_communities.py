@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import operator
 import os
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
@@ -586,6 +586,7 @@ def communities(
     refine: Literal["modularity", "cpm"] | None = None,
     resolution: float | Literal["auto"] | None = None,
     max_size: int | None = None,
+    fixed: Iterable[Hashable] | None = None,
     guard: float | None = None,
     gamma: float | None = None,
     iterations: int | None = None,
@@ -637,6 +638,9 @@ def communities(
         Resolution of ``refine``: larger values make smaller communities.
     max_size : int, optional
         Most vertices of a community, with ``refine``.
+    fixed : iterable of ids, optional
+        Vertices that keep the community that they begin with, which is that of ``labels``, or each vertex alone; with
+        ``refine``.
     guard, gamma : float, optional
         Parameters of ``lpa`` and ``llp``.
     iterations : int, optional
@@ -726,14 +730,14 @@ def communities(
     if program == "seeded":
         raise OptionError("seeded begins with vertices whose cluster is known: use ripplet.seeded()")
     named = program if own is None else variable(own) if program_file is None else None
-    written = given(program=named, program_file=program_file, param=param, vertex_table=vertex_table, labels=labels)
+    written = given(program=named, program_file=program_file, param=param, vertex_table=vertex_table, labels=labels, fixed=fixed)
     written.update((name, value) for name, value in choices.items() if name not in ("program", "param"))
     line = call("communities", {}, written)
     if own is None:
-        return run(data, choices, progress, line, labels=labels)
+        return run(data, choices, progress, line, labels=labels, fixed=fixed)
     of = data if isinstance(data, Graph) else graph(data, threads=threads)
     more = choices_of(own, of, param, vertex_table, check_program)
-    return run(of, choices, progress, line, labels=labels, more={"program": None, **more})
+    return run(of, choices, progress, line, labels=labels, fixed=fixed, more={"program": None, **more})
 
 
 def run(
@@ -743,6 +747,7 @@ def run(
     line: tuple[str, list[str]],
     *,
     labels: Any = None,
+    fixed: Any = None,
     more: Mapping[str, Any] | None = None,
     clusters: dict[int, Any] | None = None,
 ) -> Communities:
@@ -751,6 +756,8 @@ def run(
     extra: dict[str, Any] = dict(more or {})
     if labels is not None:
         extra["initial"] = initial_labels(of, labels)
+    if fixed is not None:
+        extra["fixed"] = fixed_vertices(of, fixed)
     with reporter(progress) as told:
         if told is not None:
             extra["progress"] = told
@@ -1016,6 +1023,16 @@ def initial_labels(of: Graph, labels: Any) -> npt.NDArray[np.uint32]:
             if value is not None:
                 vertex.setdefault(value, at)
     return np.array([NO_LABEL if value is None else vertex[value] for value in values], dtype=np.uint32)
+
+
+def fixed_vertices(of: Graph, fixed: Any) -> npt.NDArray[np.uint32]:
+    """Returns the vertices of these ids."""
+    if isinstance(fixed, (str, bytes)):
+        raise OptionError("fixed: expected several ids, not a string")
+    try:
+        return np.array([of.vertex(id) for id in fixed], dtype=np.uint32)
+    except TypeError as error:
+        raise OptionError(f"fixed: expected ids: {error}") from None
 
 
 __all__ = ["NO_LABEL", "Communities", "Picture", "Round", "cdlp", "communities", "overlapping", "seeded", "sweep"]
