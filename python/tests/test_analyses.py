@@ -235,6 +235,12 @@ def test_a_notebook_shows_values_and_the_line_that_repeats_them() -> None:
         again = eval(found, {"ripplet": rp, "g": g, **variables})
         assert again.name == values.name and np.array_equal(again.values, values.values)
         assert f"<b>{values.name}</b> of 5 vertices, from {values.values.min():.6g} to" in shown and "<span title=" in shown
+    star = rp.kcore([(0, leaf) for leaf in range(1, 30)] + [(1, 2), (2, 3), (1, 3)])
+    titles = re.findall("title='(.*?)'", star._repr_html_())
+    assert len(titles) == 20 and titles[0] == "26 from 1" and titles[-1] == "4 from 2.9"
+    assert re.findall("title='(.*?)'", rp.kcore([(1, 2)])._repr_html_()) == ["2 from 1"]
+    near = rp.Values(star.graph, "value", np.array([1.0, 1.0 + 2.3e-16] * 15), "cpu", star._call)
+    assert len(re.findall("title=", near._repr_html_())) >= 1
     assert "of 0 vertices<br>on" in rp.kcore(nx.null_graph())._repr_html_()
 
 

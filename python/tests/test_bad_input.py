@@ -87,6 +87,8 @@ RUNS: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"program": "louvain"}, ValueError, "expected lpa"),
     ({"program": 3}, TypeError, "program"),
     ({"program": "seeded"}, TypeError, "seeded begins"),
+    ({"program_file": 0}, TypeError, "program_file: expected the path of a file, not int"),
+    ({"program_file": "missing.rs"}, OSError, "missing.rs"),
     ({"gamma": 1.0}, ValueError, "parameter of llp"),
     ({"program": "llp", "gamma": -1}, ValueError, "gamma"),
     ({"program": "llp", "gamma": float("nan")}, ValueError, "gamma"),

@@ -190,7 +190,10 @@ ANALYSES = [rp.closeness, rp.harmonic, rp.betweenness, rp.pagerank, rp.lcc, rp.t
 @given(st.sampled_from(ANALYSES), DATA, st.data())
 def test_analyses(analysis: Any, data: Any, drawing: Any) -> None:
     chosen = drawing.draw(options(analysis))
-    attempt(lambda: analysis(data, progress=False, **chosen))
+    found = attempt(lambda: analysis(data, progress=False, **chosen))
+    if isinstance(found, rp.Values):
+        assert "<code>ripplet." in found._repr_html_()
+        attempt(found.to_arrow)
 
 
 @fuzzed
@@ -205,6 +208,7 @@ def test_communities(search: Any, data: Any, drawing: Any) -> None:
     if not isinstance(found, rp.Communities):
         return
     assert repr(found)
+    assert "<code>ripplet." in found._repr_html_()
     assert sum(found.sizes) >= len(found)
     attempt(found.quality)
     for other in others:

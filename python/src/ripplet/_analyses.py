@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     import pyarrow
 
 
+BARS = 20
+"""Bars of the distribution of values in a notebook, each of an equal part of their range."""
+
+
 class Values:
     """A number for each vertex: the result of an analysis, which does not change and can be pickled.
 
@@ -120,13 +124,17 @@ class Values:
         """
         from html import escape
 
-        finite = self.values[np.isfinite(self.values)]
+        finite = self.values[np.isfinite(self.values)].astype(np.float64)
         figures, drawn = "", ""
         if len(finite):
-            figures = f", from {finite.min():.6g} to {finite.max():.6g}, mean {finite.mean():.6g}"
-            counts, edges = np.histogram(finite, bins=20)
-            titles = [f"{low:.4g} to {high:.4g}: {n:,}" for n, low, high in zip(counts, edges, edges[1:], strict=False)]
-            drawn = bars(counts.tolist(), titles)
+            low, high = float(finite.min()), float(finite.max())
+            figures = f", from {low:.6g} to {high:.6g}, mean {finite.mean():.6g}"
+            width = (high - low) / BARS
+            if width > 0:
+                counts = np.bincount(np.minimum((finite - low) / width, BARS - 1).astype(np.int64)).tolist()
+            else:  # all values are equal, or nearly
+                counts = [len(finite)]
+            drawn = bars(counts, [f"{count:,} from {low + at * width:.4g}" for at, count in enumerate(counts)])
         return (
             f"<div><b>{escape(self.name)}</b> of {len(self):,} vertices{figures}<br>{drawn}on {escape(self.device)}<br>"
             f"{line_of(self._call)}</div>"

@@ -159,6 +159,9 @@ def program(source: str | os.PathLike[str] | type) -> Program:
 
 def program_file(path: str | os.PathLike[str]) -> Program:
     """Returns the program of a file."""
+    if not isinstance(path, (str, os.PathLike)):
+        # A number would be a file that is open.
+        raise OptionError(f"program_file: expected the path of a file, not {type(path).__name__}")
     try:
         with open(path, encoding="utf-8") as file:
             text = file.read()
