@@ -47,6 +47,29 @@ def test_communities_are_the_commands(options: dict[str, Any], command: Any, tmp
     assert written.read_bytes() == expected.read_bytes()
 
 
+def test_parts_are_the_commands(command: Any, tmp_path: Path) -> None:
+    pandas = pytest.importorskip("pandas")
+    graph = rp.graph(PGP)
+    runs: list[tuple[dict[str, Any], list[Any]]] = [
+        ({"refine": "modularity", "resolution": 0.5, "seed": 3}, ["--refine", "modularity", "--resolution", 0.5, "--seed", 3]),
+        ({"refine": "cpm", "resolution": 0.01}, ["--refine", "cpm", "--resolution", 0.01]),
+    ]
+    for options, arguments in runs:
+        command("communities", PGP, "-o", tmp_path / "found.csv", "--levels", tmp_path / "levels.csv", *arguments)
+        parts = rp.communities(graph, **options).parts(threads=2)
+        assert parts.columns.tolist()[:2] == ["id", "part_1"] and parts.columns[-1] == "community"
+        assert parts.equals(pandas.read_csv(tmp_path / "levels.csv").astype(parts.dtypes))
+    found = rp.communities(graph)
+    assert found.parts()["community"].tolist() == found.numbers.tolist()
+    assert not found.parts().equals(found.parts(resolution=5.0))
+    for made, options, message in [
+        (rp.communities(graph, refine="modularity"), {}, "give a number"), (rp.overlapping([(1, 2)]), {}, "overlap"),
+        (rp.seeded([(1, 2), (3, 4)], [1]), {}, "no community"), (found, {"resolution": -1.0}, "resolution"),
+    ]:
+        with pytest.raises(rp.InputError, match=message):
+            made.parts(**options)
+
+
 def test_fixed_vertices_are_the_commands(command: Any, tmp_path: Path) -> None:
     expected, written, listed = tmp_path / "expected.csv", tmp_path / "written.csv", tmp_path / "fixed.csv"
     fixed = list(range(1, 400, 3))

@@ -51,13 +51,14 @@ OTHERWISE: dict[str, str] = {
     "stats": "rounds, seconds, device and quality() of the result",
     "top": "per_community() of the result",
     "columns_out": "columns of the result",
+    "levels": "parts() of the result",
     "seeds_columns": "seeds are a dict, and not a file",
     "labels_columns": "labels are an array or a dict, and not a file",
 }
 """Options that Python needs not, with what it has instead."""
 
 LACKS = {
-    "min_size", "join_small", "order", "levels", "dendrogram", "resolution_profile", "profile_runs", "checkpoint",
+    "min_size", "join_small", "order", "dendrogram", "resolution_profile", "profile_runs", "checkpoint",
     "checkpoint_every", "resume", "ranks", "rank_deadline",
 }
 """Options that Python lacks: docs/python.md lists them under Limits."""

@@ -16,11 +16,13 @@ use pyo3::types::{PyBytes, PyCapsule, PyDict, PyTuple};
 use ripplet::communities::{Communities, CommunitySearch};
 use ripplet::graph::{ExternalId, GraphView, VertexId, VertexIds, memory};
 use ripplet::io::write::write_communities;
-use ripplet::io::write::{Communities as Rows, Naming, Target, write_communities_or_graph};
+use ripplet::io::write::{
+    Communities as Rows, Naming, Target, numbered_by_size, write_communities_or_graph,
+};
 use ripplet::lp::cpu::CpuExecutor;
 use ripplet::lp::programs::{Cdlp, Guard, Llp, Lpa, Seed, Seeding};
 use ripplet::lp::quality::{Quality, Summary};
-use ripplet::lp::refine::{MergeShare, Objective, Resolution};
+use ripplet::lp::refine::{MergeShare, Objective, Resolution, hierarchy};
 use ripplet::lp::{Counter, DynProgram, NO_LABEL, Schedule, Settings, Stop};
 use ripplet::programs::{BuiltIn, ProgramName, StopChoice};
 use ripplet::{Device, Storage, StoredGraph};
@@ -603,6 +605,29 @@ impl Found {
         Options(PyDict::new(py)).start()?.run(py, move |_| {
             let quality = Quality::at_resolution(graph.view(), &rows.labels, resolution)?;
             serde_json::to_string(&quality).map_err(Failure::input)
+        })
+    }
+
+    /// Partitions of the vertices into parts of the communities, the finest first, and the communities; parts have numbers from
+    /// 0, the largest first.
+    fn parts(
+        &self,
+        py: Python<'_>,
+        score: &str,
+        resolution: f64,
+        options: Bound<'_, PyDict>,
+    ) -> PyResult<Vec<Array>> {
+        let options = Options(options);
+        let seed = options.count("seed", 0)?.unwrap_or(0);
+        let objective = match score {
+            "cpm" => Objective::Cpm(resolution),
+            _ => Objective::Modularity(Resolution::Fixed(resolution)),
+        };
+        let (graph, rows) = (self.graph.clone(), self.rows.clone());
+        options.start()?.run(py, move |watch| {
+            let parts = hierarchy(graph.view(), objective, seed, &rows.labels, watch)?;
+            let all = parts.iter().chain([&rows.labels]);
+            all.map(|labels| Ok(Array::of(numbered_by_size(labels, labels.len())?))).collect()
         })
     }
 

@@ -378,6 +378,55 @@ class Communities:
         figures = {name: view(column) for name, column in columns}
         return pandas.DataFrame({"community": self.names, **figures})
 
+    def parts(self, *, resolution: float | None = None, threads: int | None = None) -> pandas.DataFrame:
+        """Returns the parts that each community is made of, and the parts of which these are made: ``--levels``.
+
+        A part is connected, and lies within one part of the next column and within one community. Parts join while that
+        raises the score within their community: that of ``refine``, or else modularity.
+
+        Parameters
+        ----------
+        resolution : float, optional
+            Resolution of the score: by default that of the run, or 1 without ``refine``. A run with the resolution
+            ``"auto"`` needs it.
+        threads : int, optional
+            Threads of the CPU; by default one per core.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row a vertex: its ``id``, ``part_1`` (the finest), ``part_2`` and so on, at most 8, and ``community``: numbers
+            from 0, the largest first.
+
+        Raises
+        ------
+        InputError
+            If communities overlap, vertices are in none, or there is no resolution.
+
+        Examples
+        --------
+        >>> import ripplet as rp
+        >>> path = rp.communities([(at, at + 1) for at in range(8)], labels=[0] * 9, iterations=0)
+        >>> path.parts()["part_1"].tolist()
+        [0, 0, 0, 1, 1, 2, 2, 3, 3]
+        """
+        import pandas
+
+        if self.overlap:
+            raise InputError("communities that overlap have no parts: a part lies in one community")
+        if (self.labels == NO_LABEL).any():
+            raise InputError("some vertices are in no community, and parts are those of communities of all vertices")
+        score = self._options.get("refine", "modularity")
+        if resolution is None:
+            chosen = self._options.get("resolution", "auto" if "refine" in self._options else 1.0)
+            if chosen == "auto":
+                raise InputError("resolution: the run has estimated it, so give a number, such as 1.0")
+            resolution = chosen
+        choices = given(seed=self._options.get("seed"), threads=threads)
+        columns = [view(column) for column in self._native.parts(score, resolution, choices)]
+        names = [*(f"part_{level + 1}" for level in range(len(columns) - 1)), "community"]
+        return pandas.DataFrame({"id": self.ids, **dict(zip(names, columns, strict=True))})
+
     def compare(self, other: Any) -> dict[str, float | None]:
         """Returns how far these communities agree with others of the same vertices.
 
