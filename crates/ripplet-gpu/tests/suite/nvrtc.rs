@@ -3,6 +3,9 @@
 use ripplet_emulator::has_nvrtc;
 use ripplet_gpu::{self as gpu, CudaDevice, DeviceError, PLATFORM, Source, nvrtc};
 use ripplet_hooks::cpp::SCALAR;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// Turing to Hopper.
 const ARCHITECTURES: [(u32, u32); 3] = [(7, 5), (8, 0), (9, 0)];
@@ -124,23 +127,27 @@ fn nvrtc_of_a_python_package_compiles() {
         nvrtc::search_packages(vec!["nowhere".into(), folder.into()]);
         let code = nvrtc::compile(&source(KERNEL), (9, 0)).expect("it compiles");
         assert!(code.starts_with(b"\x7fELF"));
-        let loaded = std::fs::read_to_string("/proc/self/maps").unwrap();
+        let loaded = fs::read_to_string("/proc/self/maps").unwrap();
         let library = loaded.lines().find(|line| line.contains("libnvrtc.so.")).unwrap();
         println!("loaded {library}");
         return;
     }
-    // A folder `nvidia/cu13/lib` is that of a package.
     let folders = std::env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
-    let is_packaged = |path: &std::path::PathBuf| {
-        path.join("libnvrtc.so.13").is_file() && path.ends_with("nvidia/cu13/lib")
-    };
-    let Some(folder) = std::env::split_paths(&folders).find(is_packaged) else {
-        assert!(std::env::var_os("RIPPLET_REQUIRE_NVRTC").is_none(), "{folders:?}");
-        println!("skipped: LD_LIBRARY_PATH has no folder nvidia/cu13/lib with libnvrtc.so.13");
+    let has_nvrtc = |path: &PathBuf| path.join("libnvrtc.so.13").is_file();
+    let Some(folder) = std::env::split_paths(&folders).find(has_nvrtc) else {
+        assert!(std::env::var_os("RIPPLET_REQUIRE_PYTHON").is_none(), "{folders:?}");
+        println!("skipped: no folder in LD_LIBRARY_PATH has libnvrtc.so.13");
         return;
     };
-    let run = |variables: &[(&str, &std::path::Path)]| {
-        let mut test = std::process::Command::new(std::env::current_exe().unwrap());
+    let packages = tempfile::tempdir().unwrap();
+    let package = packages.path().join("nvidia/cu13/lib");
+    fs::create_dir_all(&package).unwrap();
+    let files = fs::read_dir(&folder).unwrap().map(|file| file.unwrap().path());
+    for file in files.filter(|file| is_of_nvrtc_13(file)) {
+        fs::copy(&file, package.join(file.file_name().unwrap())).unwrap();
+    }
+    let loaded_with = |variables: &[(&str, &Path)]| {
+        let mut test = Command::new(std::env::current_exe().unwrap());
         test.args(["nvrtc_of_a_python_package_compiles", "--nocapture"]);
         test.env_remove("LD_LIBRARY_PATH").envs(variables.iter().copied());
         let done = test.output().unwrap();
@@ -148,16 +155,18 @@ fn nvrtc_of_a_python_package_compiles() {
         assert!(done.status.success(), "{text}{}", String::from_utf8_lossy(&done.stderr));
         text.lines().find(|line| line.starts_with("loaded ")).unwrap().to_owned()
     };
-    let packages = folder.ancestors().nth(3).unwrap();
-    let loaded = run(&[(PACKAGES, packages)]);
-    assert!(loaded.ends_with(folder.join("libnvrtc.so.13").to_str().unwrap()), "{loaded}");
+    let is_of_package = |loaded: &str| loaded.contains(package.to_str().unwrap());
+    let loaded = loaded_with(&[(PACKAGES, packages.path())]);
+    assert!(is_of_package(&loaded), "{loaded}");
     // A folder that the dynamic linker searches wins.
-    let other = tempfile::tempdir().unwrap();
-    for name in ["libnvrtc.so.13", "libnvrtc-builtins.so.13.0"] {
-        std::fs::copy(folder.join(name), other.path().join(name)).unwrap();
-    }
-    let loaded = run(&[(PACKAGES, packages), ("LD_LIBRARY_PATH", other.path())]);
-    assert!(loaded.contains(other.path().to_str().unwrap()), "{loaded}");
+    let loaded = loaded_with(&[(PACKAGES, packages.path()), ("LD_LIBRARY_PATH", &folder)]);
+    assert!(!is_of_package(&loaded), "{loaded}");
+}
+
+/// Whether a file is NVRTC 13, or the library beside it that it needs.
+fn is_of_nvrtc_13(file: &Path) -> bool {
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    name == "libnvrtc.so.13" || name.starts_with("libnvrtc-builtins.so.13.")
 }
 
 #[test]
