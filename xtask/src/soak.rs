@@ -191,6 +191,8 @@ fn properties(cases: u64) -> Result<(), String> {
 /// Runs a test of the Python package that does more with a variable of the environment.
 fn python(test: &str, variable: (&str, &str)) -> Result<(), String> {
     let mut cargo = Command::new("cargo");
-    cargo.args(["test", "--locked", "--package", "ripplet-python", "--test", "suite", test]);
+    // The tests of the package compare with the command, which is built with the tests of its package.
+    cargo.args(["test", "--locked", "--package", "ripplet-python", "--package", "ripplet-cli"]);
+    cargo.args(["--test", "suite", test]);
     run(cargo.envs([variable, ("RIPPLET_REQUIRE_PYTHON", "1")]))
 }

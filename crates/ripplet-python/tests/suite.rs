@@ -1,7 +1,8 @@
 //! Runs python/tests, and NetworkX's own tests, with the module that cargo has built beside this binary.
 //!
 //! They need Python 3.11 or newer with numpy and pytest, and NetworkX; without these they are skipped and say so, unless
-//! `RIPPLET_REQUIRE_PYTHON` is set. `RIPPLET_PYTHON` names another interpreter.
+//! `RIPPLET_REQUIRE_PYTHON` is set: then a test that lacks any package or the command fails. `RIPPLET_PYTHON` names another
+//! interpreter.
 
 use std::env;
 use std::ffi::OsString;
@@ -53,6 +54,12 @@ fn module() -> PathBuf {
     let module = built.parent().unwrap().join("libripplet_python.so");
     assert!(module.is_file(), "cargo has not built {}", module.display());
     module
+}
+
+/// Returns the command, which cargo builds beside the folder of the module if it builds `ripplet-cli`, too. Tests that compare
+/// with it are skipped without it, or fail if [`REQUIRED`] is set.
+fn command(module: &Path) -> PathBuf {
+    module.ancestors().nth(2).unwrap().join("ripplet")
 }
 
 /// Returns whether Python has these modules, and panics if it must.
@@ -120,8 +127,11 @@ fn the_tests_of_the_python_package_pass() {
     }
     let folder = tempfile::tempdir().unwrap();
     install(folder.path(), &module);
-    let command = module.with_file_name("ripplet").into_os_string();
-    pytest(python_path(&[folder.path()]), &["python/tests"], &[("RIPPLET_COMMAND", command)]);
+    pytest(
+        python_path(&[folder.path()]),
+        &["python/tests"],
+        &[("RIPPLET_COMMAND", command(&module).into_os_string())],
+    );
 }
 
 /// Builds the documentation site in `target/site`; a warning is an error.
