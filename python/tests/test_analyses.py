@@ -285,3 +285,23 @@ def test_sampled_betweenness() -> None:
 def test_devices() -> None:
     found = rp.devices()
     assert found["threads"] and (found["gpus"] or found["reason"])
+
+
+def test_distances_from_chosen_vertices() -> None:
+    edges = [("a", "b", 2.0), ("b", "c", 1.0), ("d", "e", 4.0)]
+    for weighted in (False, True):
+        graph = rp.graph(edges, weight=weighted)
+        rows = [graph.vertex(id) for id in ("e", "a", "c")]
+        found = rp.apsp(graph, sources=iter(["e", "a", "c"]), weighted=weighted)
+        assert np.array_equal(found, rp.apsp(graph, weighted=weighted)[rows])
+    assert rp.apsp(graph, sources=[]).shape == (0, 5)
+    names = [purpose for purpose, _ in rp.estimate(rp.apsp, graph, sources=["a"]).plan]
+    assert "sources" in names and "rows to be passed on" in names
+    bad: list[tuple[Any, type[Exception], str]] = [
+        (["a", "a"], ValueError, "listed twice"), (["z"], KeyError, "z"), ("ab", TypeError, "a string"), (5, TypeError, "expected ids"),
+    ]
+    for sources, error, message in bad:
+        with pytest.raises(error, match=message):
+            rp.apsp(graph, sources=sources)
+    with pytest.raises(rp.DeviceError, match="no kernel for distances from chosen vertices"):
+        rp.apsp(graph, sources=["a"], device="cuda")

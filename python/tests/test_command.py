@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -93,6 +94,45 @@ def test_fixed_vertices_are_the_commands(command: Any, tmp_path: Path) -> None:
         with pytest.raises(error, match=message) as raised:
             rp.communities([(1, 2)], **{"refine": "modularity", **options})
         assert isinstance(raised.value, rp.RippletError)
+
+
+@pytest.mark.parametrize("program", ["lpa", "cdlp"])
+@pytest.mark.parametrize("joins", [False, True])
+def test_small_communities_are_the_commands(command: Any, tmp_path: Path, program: Any, joins: bool) -> None:
+    expected, written = tmp_path / "expected.csv", tmp_path / "written.csv"
+    command("communities", PGP, "-o", expected, "--program", program, "--min-size", "9", *["--join-small"] * joins)
+    found = rp.communities(PGP, program=program, min_size=9, join_small=joins)
+    found.write(written)
+    assert written.read_bytes() == expected.read_bytes()
+    assert found.sizes.min() >= 9 and len(found) < len(rp.communities(PGP, program=program))
+    assert ("join_small=True" in found._repr_html_()) == joins
+
+
+def test_small_communities_that_cannot_be_are_refused() -> None:
+    bad: list[tuple[dict[str, Any], str]] = [
+        ({"join_small": True}, "give min_size"), ({"min_size": 0}, "min_size"),
+        ({"program": "slpa", "min_size": 2, "join_small": True}, "drop them"),
+        ({"refine": "modularity", "max_size": 3, "min_size": 2, "join_small": True}, "limit of sizes"),
+    ]
+    for options, message in bad:
+        with pytest.raises(ValueError, match=message):
+            rp.communities([(1, 2), (2, 3)], **options)
+    dropped = rp.communities([(1, 2), (2, 3), (3, 1), (8, 9)], min_size=3)
+    assert dropped[8] is None and dropped.members(0).tolist() == [1, 2, 3] and len(dropped) == 1
+    assert (dropped.labels == rp.hooks.NO_LABEL).tolist() == [False, False, False, True, True]
+    overlapping = rp.communities([(1, 2), (2, 3), (3, 1), (8, 9)], program="slpa", min_size=3)
+    assert len(overlapping) == 1 and not overlapping[8]
+
+
+def test_the_counter_that_fits_is_found_and_said() -> None:
+    graph = rp.graph([(0, leaf) for leaf in range(1, 60_000)])
+    options: dict[str, Any] = {"schedule": "async", "keep_disconnected": True, "merge": "off", "threads": 1, "device": "cpu"}
+    exact = rp.communities(graph, counter="auto", **options)
+    sketch = rp.communities(graph, counter="auto", host_memory=5 << 20, **options)
+    assert (exact.counter, sketch.counter) == ("exact", "mg:8")
+    assert pickle.loads(pickle.dumps(sketch)).counter == "mg:8"
+    with pytest.raises(MemoryError, match="more than the limit of 5242880"):
+        rp.communities(graph, host_memory=5 << 20, **options)
 
 
 @pytest.mark.parametrize("suffix", ["txt", "tsv", "jsonl", "parquet", "arrow", "gexf"])

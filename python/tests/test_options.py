@@ -58,8 +58,7 @@ OTHERWISE: dict[str, str] = {
 """Options that Python needs not, with what it has instead."""
 
 LACKS = {
-    "min_size", "join_small", "order", "dendrogram", "resolution_profile", "profile_runs", "checkpoint",
-    "checkpoint_every", "resume", "ranks", "rank_deadline",
+    "order", "dendrogram", "resolution_profile", "profile_runs", "checkpoint", "checkpoint_every", "resume", "ranks", "rank_deadline",
 }
 """Options that Python lacks: docs/python.md lists them under Limits."""
 

@@ -73,8 +73,8 @@ impl Sources {
         match self.of == graph.vertices() {
             true => Ok(()),
             false => {
-                let name = "the number of vertices of the graph of the sources";
-                let expected = "that of the graph that is searched";
+                let name = "the number of vertices that the sources are of";
+                let expected = "that of the graph";
                 Err(InvalidSetting { name, value: f64::from(self.of), expected }.into())
             }
         }

@@ -25,8 +25,7 @@ pub struct Arguments {
     /// Vertices from which distances are searched, instead of from all: an id a line, or a table with a column of
     /// ids. Rows are pairs.
     ///
-    /// Of a large graph these are the distances that can be had: their number grows with the sources, not with the
-    /// square of the vertices.
+    /// The number of distances then grows with the sources, and not with the square of the vertices.
     #[arg(long, value_name = "FILE", help_heading = "Choices")]
     sources: Option<PathBuf>,
     #[command(flatten)]

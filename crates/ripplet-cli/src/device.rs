@@ -11,7 +11,7 @@ use ripplet::swarm::{Analysis, NotOnDevice};
 use ripplet::{Device, Storage};
 
 /// Options of the device that computes.
-#[derive(Args)]
+#[derive(Args, Clone)]
 pub struct DeviceArguments {
     /// The device that computes: auto, cpu, cuda, cuda:N, or cuda:N,M,….
     ///

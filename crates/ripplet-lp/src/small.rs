@@ -86,7 +86,8 @@ pub fn drop_small(labels: &mut [Label], least: u32) -> Result<SmallCommunities, 
     Ok(found)
 }
 
-/// Removes the memberships in communities with fewer than `least` members; returns how many.
+/// Removes the memberships in communities with fewer than `least` members, and those whose label is no vertex; returns
+/// how many.
 ///
 /// # Errors
 /// If 4 bytes per vertex are refused.
@@ -96,9 +97,13 @@ pub fn drop_small_memberships(
     least: u32,
 ) -> Result<u64, OutOfMemory> {
     let mut sizes: Vec<u32> = memory::zeros(vertices as usize)?;
-    memberships.iter().for_each(|row| sizes[row.label as usize] += 1);
+    for row in &*memberships {
+        if let Some(size) = sizes.get_mut(row.label as usize) {
+            *size += 1;
+        }
+    }
     let before = memberships.len();
-    memberships.retain(|row| sizes[row.label as usize] >= least);
+    memberships.retain(|row| sizes.get(row.label as usize).is_some_and(|&size| size >= least));
     Ok((before - memberships.len()) as u64)
 }
 

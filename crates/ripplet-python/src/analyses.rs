@@ -3,7 +3,7 @@
 use crate::array::Array;
 use crate::error::Failure;
 use crate::graph::Graph;
-use crate::options::Options;
+use crate::options::{Options, vertices};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use ripplet::Device;
@@ -11,7 +11,7 @@ use ripplet::analyses::{AnalysisName, AnalysisRun};
 use ripplet::analytics::closeness::Closeness;
 use ripplet::analytics::lcc::{Definition, Lcc};
 use ripplet::analytics::pagerank::{Jumps, JumpsError, PageRank, Stop};
-use ripplet::analytics::{Lengths, PathAnalysis, Sample};
+use ripplet::analytics::{Lengths, PathAnalysis, Sample, Sources, SourcesError};
 use ripplet::graph::{GraphView, VertexId, memory};
 use ripplet::lp::{Item, Plan};
 use ripplet::swarm::{Analysis, Column};
@@ -72,6 +72,8 @@ struct Asked {
     memory_of_device: Option<u64>,
     /// The vertices to which walks jump, with their weights.
     personalize: Option<Vec<(VertexId, f64)>>,
+    /// The vertices from which distances are searched.
+    sources: Option<Vec<VertexId>>,
 }
 
 impl Asked {
@@ -82,6 +84,10 @@ impl Asked {
             device: options.parsed("device")?.unwrap_or_else(Device::auto),
             memory_of_device: options.count("device_memory", 1)?,
             personalize: options.weighted_vertices("personalize")?,
+            sources: match options.any("sources")? {
+                Some(sources) => Some(vertices(&sources, "sources")?),
+                None => None,
+            },
         })
     }
 
@@ -95,6 +101,13 @@ impl Asked {
             let jumps = Jumps::to(graph.vertices(), vertices);
             run = run.personalize(jumps.map_err(|error| match error {
                 JumpsError::OutOfMemory(error) => error.into(),
+                error => Failure::input(error),
+            })?);
+        }
+        if let Some(vertices) = self.sources {
+            let sources = Sources::new(graph.vertices(), vertices);
+            run = run.sources(sources.map_err(|error| match error {
+                SourcesError::OutOfMemory(error) => error.into(),
                 error => Failure::input(error),
             })?);
         }

@@ -7,7 +7,7 @@ use crate::column::column_of;
 use crate::error::Failure;
 use crate::graph::{Graph, format_of, ids_of};
 use crate::job::Watch;
-use crate::options::Options;
+use crate::options::{Options, vertices};
 use crate::program::{Own, Written, written};
 use arrow_array::builder::LargeStringBuilder;
 use arrow_array::{ArrayRef, Float32Array, Int64Array, RecordBatch, UInt64Array};
@@ -23,6 +23,7 @@ use ripplet::lp::cpu::CpuExecutor;
 use ripplet::lp::programs::{Cdlp, Guard, Llp, Lpa, Seed, Seeding};
 use ripplet::lp::quality::{Quality, Summary};
 use ripplet::lp::refine::{MergeShare, Objective, Resolution, hierarchy};
+use ripplet::lp::small::MinSize;
 use ripplet::lp::{Counter, DynProgram, NO_LABEL, Schedule, Settings, Stop};
 use ripplet::programs::{BuiltIn, ProgramName, StopChoice};
 use ripplet::{Device, Storage, StoredGraph};
@@ -66,6 +67,8 @@ struct Run {
     fallback: Option<String>,
     is_usual: bool,
     seconds: f64,
+    /// How votes were counted.
+    counter: String,
 }
 
 impl Memberships {
@@ -104,7 +107,8 @@ pub struct Choices {
     settings: Option<Settings>,
     device: Device,
     schedule: Option<Schedule>,
-    counter: Counter,
+    /// The counter; `None` for the one that fits the memory.
+    counter: Option<Counter>,
     stop: Option<Stop>,
     seed: u64,
     keep_disconnected: Option<bool>,
@@ -115,6 +119,7 @@ pub struct Choices {
     seeding: Seeding,
     fixed: Vec<VertexId>,
     max_size: Option<NonZeroU32>,
+    min_size: Option<MinSize>,
     threads: Option<usize>,
     device_memory: Option<u64>,
     host_memory: Option<u64>,
@@ -202,7 +207,10 @@ impl Choices {
             settings,
             device: options.parsed("device")?.unwrap_or_else(Device::auto),
             schedule: schedule(options, program, of_own)?,
-            counter: options.parsed("counter")?.unwrap_or(Counter::EXACT),
+            counter: match options.text("counter")?.as_deref() {
+                Some("auto") => None,
+                _ => Some(options.parsed("counter")?.unwrap_or(Counter::EXACT)),
+            },
             stop,
             seed: options.count("seed", 0)?.unwrap_or(0),
             keep_disconnected: options.choice("keep_disconnected")?.filter(|&keep| keep),
@@ -213,6 +221,7 @@ impl Choices {
             seeding,
             fixed: labels("fixed")?.unwrap_or_default(),
             max_size: options.count32("max_size", 1)?.and_then(NonZeroU32::new),
+            min_size: min_size(options)?,
             threads: options.count32("threads", 1)?.map(|threads| threads as usize),
             device_memory: options.count("device_memory", 1)?,
             host_memory: options.count("host_memory", 1)?,
@@ -224,7 +233,7 @@ impl Choices {
         let mut settings = Settings {
             schedule: self.schedule.unwrap_or(own.boxed().info().schedule),
             stop: self.stop.clone().unwrap_or_default(),
-            counter: self.counter,
+            counter: self.counter.unwrap_or(Counter::EXACT),
             seed: self.seed,
             initial: self.initial.clone(),
             ..Settings::default()
@@ -250,6 +259,8 @@ impl Choices {
         let of_one = [
             ("refine", self.refine.is_some()),
             ("max_size", self.max_size.is_some()),
+            ("min_size", self.min_size.is_some()),
+            ("counter=\"auto\"", self.counter.is_none()),
             ("initial", self.initial.is_some()),
             ("seeds", !self.seeds.is_empty()),
             ("fixed", !self.fixed.is_empty()),
@@ -276,7 +287,10 @@ impl Choices {
         };
         let settings = match self.settings {
             Some(settings) => settings,
-            None => Settings { counter: self.counter, ..self.program.settings() },
+            None => Settings {
+                counter: self.counter.unwrap_or(Counter::EXACT),
+                ..self.program.settings()
+            },
         };
         let settings = Settings {
             schedule: self.schedule.unwrap_or(settings.schedule),
@@ -297,8 +311,14 @@ impl Choices {
         }
         if let Some(settings) = self.settings {
             search = search.settings(settings);
-        } else {
-            search = search.counter(self.counter);
+        } else if let Some(counter) = self.counter {
+            search = search.counter(counter);
+        }
+        if self.counter.is_none() {
+            search = search.fitting_counter();
+        }
+        if let Some(size) = self.min_size {
+            search = search.min_size(size);
         }
         search = search.seed(self.seed).seeds(self.seeds, self.seeding).fixed(self.fixed);
         if let Some(objective) = self.refine {
@@ -335,6 +355,19 @@ impl Choices {
             search = search.host_memory(bytes);
         }
         search
+    }
+}
+
+/// Returns the least size of a community, if one is chosen.
+fn min_size(options: &Options<'_>) -> PyResult<Option<MinSize>> {
+    let (least, joins) = (options.count32("min_size", 1)?, options.flag("join_small")?);
+    match (least, joins) {
+        (None, true) => {
+            let message = "join_small is for communities with fewer than min_size vertices: give min_size, or leave it out";
+            Err(Failure::input(message).into())
+        }
+        (least, true) => Ok(least.map(MinSize::Join)),
+        (least, false) => Ok(least.map(MinSize::Drop)),
     }
 }
 
@@ -447,13 +480,6 @@ fn merge(options: &Options<'_>) -> PyResult<Option<Option<MergeShare>>> {
     Ok(Some(Some(share)))
 }
 
-/// Returns vertex numbers of an array.
-fn vertices(array: &Bound<'_, PyAny>, name: &str) -> PyResult<Vec<VertexId>> {
-    let buffer = pyo3::buffer::PyBuffer::<u32>::get(array)
-        .map_err(|_| Failure::input(format!("{name}: expected vertices as integers of 32 bits")))?;
-    buffer.to_vec(array.py())
-}
-
 fn seeds(options: &Options<'_>) -> PyResult<Vec<Seed>> {
     let Some(seeds) = options.any("seeds")? else { return Ok(Vec::new()) };
     let columns = seeds.cast::<PyTuple>()?;
@@ -512,6 +538,7 @@ fn found(stored: Arc<StoredGraph>, choices: Choices, watch: &mut Watch) -> Resul
         device: found.device().into(),
         fallback: found.fallback().map(|fallback| fallback.reason.clone()),
         is_usual: found.fallback().is_some_and(|fallback| fallback.is_usual),
+        counter: found.counter().to_string(),
         seconds,
     };
     drop(found);
@@ -577,6 +604,11 @@ impl Found {
     #[getter]
     fn fallback(&self) -> Option<(String, bool)> {
         self.run.fallback.clone().map(|reason| (reason, self.run.is_usual))
+    }
+
+    #[getter]
+    fn counter(&self) -> &str {
+        &self.run.counter
     }
 
     #[getter]
@@ -717,13 +749,14 @@ impl Found {
         let strengths = strengths.as_ref().map(|all| PyBytes::new(py, bytemuck::cast_slice(all)));
         state.set_item("strengths", strengths)?;
         state.set_item("overlap", overlap)?;
-        let Run { rounds, reason, device, fallback, is_usual, seconds } = &self.run;
+        let Run { rounds, reason, device, fallback, is_usual, seconds, counter } = &self.run;
         state.set_item("rounds", rounds)?;
         state.set_item("reason", reason)?;
         state.set_item("device", device)?;
         state.set_item("fallback", fallback)?;
         state.set_item("is_usual", is_usual)?;
         state.set_item("seconds", seconds)?;
+        state.set_item("counter", counter)?;
         let columns = self.columns.iter().map(|(name, len, values)| {
             (name.clone(), *len, values.is_integer(), PyBytes::new(py, values.as_bytes()))
         });
@@ -768,6 +801,7 @@ impl Found {
             fallback: item("fallback")?.extract()?,
             is_usual: item("is_usual")?.extract()?,
             seconds: item("seconds")?.extract()?,
+            counter: item("counter")?.extract()?,
         };
         let columns: Vec<(String, u32, bool, Vec<u8>)> = item("columns")?.extract()?;
         let mut written: Written = Vec::new();

@@ -5,6 +5,7 @@ use crate::error::{Class, Failure};
 use crate::job::Start;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict};
+use ripplet::graph::VertexId;
 use ripplet::lp::cpu::MOST_THREADS;
 use std::str::FromStr;
 
@@ -112,4 +113,11 @@ impl<'py> Options<'py> {
         let threads = self.threads()?;
         Ok(Start { threads, progress: self.any("progress")?.map(Bound::unbind) })
     }
+}
+
+/// Returns vertices from an array of them.
+pub fn vertices(array: &Bound<'_, PyAny>, name: &str) -> PyResult<Vec<VertexId>> {
+    let buffer = pyo3::buffer::PyBuffer::<u32>::get(array)
+        .map_err(|_| Failure::input(format!("{name}: expected vertices as integers of 32 bits")))?;
+    buffer.to_vec(array.py())
 }

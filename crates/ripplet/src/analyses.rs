@@ -365,7 +365,10 @@ impl<'g> AnalysisRun<'g> {
             (None, None) => Ok(Selection::All),
             (Some(jumps), None) => Ok(Selection::JumpsTo(jumps)),
             (None, Some(sources)) => Ok(Selection::From(sources)),
-            (Some(_), Some(_)) => Err(SwarmError::NotFromSources),
+            (Some(_), Some(_)) if matches!(self.analysis, Analysis::PageRank(_)) => {
+                Err(SwarmError::NotFromSources)
+            }
+            (Some(_), Some(_)) => Err(SwarmError::NotPersonalizable),
         }
     }
 
@@ -374,12 +377,17 @@ impl<'g> AnalysisRun<'g> {
     fn opened(&self) -> Result<Result<Option<GpuAndLists<'g>>, Fallback>, AnalyseError> {
         // Before a GPU is opened, which knows no selection.
         self.analysis.check(self.selection()?)?;
-        let of_device = OpenWorkersError::from;
-        let (device, fallback) =
-            self.device.for_lists(self.graph.into(), self.memory).map_err(of_device)?;
-        let workers = match self.sources {
-            Some(_) => device.workers_without_kernel(NotOnDevice::FROM_SOURCES),
-            None => device.open_workers(self.analysis, 1, self.memory),
+        let kernel = match self.sources {
+            Some(_) => Err(NotOnDevice::FROM_SOURCES),
+            None => self.analysis.on_device(),
+        };
+        let (workers, fallback) = match kernel {
+            Err(why) => (self.device.workers_without_kernel(why), None),
+            Ok(_) => {
+                let chosen = self.device.for_lists(self.graph.into(), self.memory);
+                let (device, fallback) = chosen.map_err(OpenWorkersError::from)?;
+                (device.open_workers(self.analysis, 1, self.memory), fallback)
+            }
         };
         let mut workers = match workers? {
             Err(reason) => return Ok(Err(reason)),

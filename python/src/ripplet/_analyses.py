@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _native as native
-from ._communities import plain
+from ._communities import chosen_vertices, plain
 from ._estimate import Planned, estimating
 from ._graph import Graph, column, graph, set_once, view
 from ._notebook import bars, line_of
@@ -385,28 +385,40 @@ def kcore(data: Any, *, threads: int | None = None, progress: Progress = "auto")
 def apsp(
     data: Any,
     *,
+    sources: Iterable[Hashable] | None = None,
     weighted: bool = False,
     device: str | None = None,
     threads: int | None = None,
     progress: Progress = "auto",
 ) -> npt.NDArray[np.float64]:
-    """Distances of all pairs of vertices.
+    """Distances of all pairs of vertices, or from chosen vertices to all.
 
     Parameters
     ----------
     data, weighted, device, threads, progress
         As of :func:`closeness`.
+    sources : iterable of ids, optional
+        Vertices from which distances are searched, each once, instead of from all. The CPU computes them.
 
     Returns
     -------
     numpy.ndarray
         Shape ``(vertices, vertices)``: the distance from the vertex of a row to that of a column, infinite without a path.
+        With ``sources``, shape ``(sources, vertices)``: a row for each, in the order given.
     """
-    of, found = _run("distances", data, progress, given(weighted=weighted, device=device, threads=threads))
+    of = data if isinstance(data, Graph) else graph(data, threads=threads)
+    chosen = None if sources is None else chosen_vertices(of, sources, "sources")
+    if chosen is not None and len(np.unique(chosen)) < len(chosen):
+        raise InputError("sources: a vertex is listed twice")
+    choices = given(weighted=weighted, device=device, threads=threads, sources=chosen)
+    _, found = _run("distances", of, progress, choices)
+    rows = of.vertices if chosen is None else len(chosen)
     if not found.columns:
-        return np.zeros((of.vertices, of.vertices))
+        return np.zeros((rows, of.vertices))
     distances: npt.NDArray[np.float64] = view(found.columns[0][1]).astype(np.float64)
-    return distances.reshape(of.vertices, of.vertices)
+    distances = distances.reshape(rows, of.vertices)
+    # They come in ascending order of the vertices.
+    return distances if chosen is None else distances[np.argsort(np.argsort(chosen))]
 
 
 def devices() -> dict[str, Any]:

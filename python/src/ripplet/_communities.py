@@ -186,6 +186,11 @@ class Communities:
         return None if fallback is None else fallback[0]
 
     @property
+    def counter(self) -> str:
+        """How votes were counted: ``exact``, or the sketch that was chosen or found."""
+        return self._native.counter
+
+    @property
     def seconds(self) -> float:
         """Seconds of the run."""
         return self._native.seconds
@@ -636,6 +641,8 @@ def communities(
     resolution: float | Literal["auto"] | None = None,
     max_size: int | None = None,
     fixed: Iterable[Hashable] | None = None,
+    min_size: int | None = None,
+    join_small: bool = False,
     guard: float | None = None,
     gamma: float | None = None,
     iterations: int | None = None,
@@ -676,7 +683,8 @@ def communities(
     phases : int, optional
         Phases of a round of the phased schedule.
     counter : str, default "exact"
-        How votes are counted: ``exact``, ``mg:K`` or ``bm``.
+        How votes are counted: ``exact``, ``mg:K``, ``bm``, or ``auto``: exact if that fits the memory, and otherwise
+        ``mg:8``. ``counter`` of the result says which.
     pick_less : int, optional
         In every so many rounds of the async schedule, vertices may only take smaller labels.
     preset : {"nu-mg8", "nu-bm"}, optional
@@ -690,6 +698,10 @@ def communities(
     fixed : iterable of ids, optional
         Vertices that keep the community that they begin with, which is that of ``labels``, or each vertex alone; with
         ``refine``.
+    min_size : int, optional
+        Least vertices of a community: members of smaller ones have none.
+    join_small : bool, default False
+        Whether communities smaller than ``min_size`` join the neighbouring one that they have most edges to instead.
     guard, gamma : float, optional
         Parameters of ``lpa`` and ``llp``.
     iterations : int, optional
@@ -709,7 +721,7 @@ def communities(
     device : str, default "auto"
         ``auto``, ``cpu``, ``cuda``, or ``cuda:0,1``.
     device_memory, host_memory : int, optional
-        Most bytes of a GPU's memory, and of the host's for a run on a GPU.
+        Most bytes of a GPU's memory, and of the host's: a run that needs more with its graph is refused.
     threads : int, optional
         Threads of the CPU; by default one per core.
     progress : bool or "auto" or callable, default "auto"
@@ -763,6 +775,8 @@ def communities(
         refine=refine,
         resolution=resolution,
         max_size=max_size,
+        min_size=min_size,
+        join_small=join_small or None,
         guard=guard,
         gamma=gamma,
         iterations=iterations,
@@ -806,7 +820,7 @@ def run(
     if labels is not None:
         extra["initial"] = initial_labels(of, labels)
     if fixed is not None:
-        extra["fixed"] = fixed_vertices(of, fixed)
+        extra["fixed"] = chosen_vertices(of, fixed, "fixed")
     with reporter(progress) as told:
         if told is not None:
             extra["progress"] = told
@@ -1074,14 +1088,14 @@ def initial_labels(of: Graph, labels: Any) -> npt.NDArray[np.uint32]:
     return np.array([NO_LABEL if value is None else vertex[value] for value in values], dtype=np.uint32)
 
 
-def fixed_vertices(of: Graph, fixed: Any) -> npt.NDArray[np.uint32]:
-    """Returns the vertices of these ids."""
-    if isinstance(fixed, (str, bytes)):
-        raise OptionError("fixed: expected several ids, not a string")
+def chosen_vertices(of: Graph, chosen: Any, name: str) -> npt.NDArray[np.uint32]:
+    """Returns the vertices of these ids, which an option of this name has."""
+    if isinstance(chosen, (str, bytes)):
+        raise OptionError(f"{name}: expected several ids, not a string")
     try:
-        return np.array([of.vertex(id) for id in fixed], dtype=np.uint32)
+        return np.array([of.vertex(id) for id in chosen], dtype=np.uint32)
     except TypeError as error:
-        raise OptionError(f"fixed: expected ids: {error}") from None
+        raise OptionError(f"{name}: expected ids: {error}") from None
 
 
 __all__ = ["NO_LABEL", "Communities", "Picture", "Round", "cdlp", "communities", "overlapping", "seeded", "sweep"]

@@ -171,15 +171,15 @@ impl<C: Serialize> Request<'_, C> {
     /// Prints the number of rows before writing, if it is large.
     fn announce(&self, graph: GraphView<'_>, chosen: &Chosen, console: &Console) {
         let vertices = u64::from(graph.vertices());
-        let sources = match chosen {
-            Chosen::From(sources) => sources.vertices().len() as u64,
-            _ => vertices,
+        let (sources, fewer) = match chosen {
+            Chosen::From(sources) => {
+                (sources.vertices().len() as u64, "fewer --sources have fewer")
+            }
+            _ => (vertices, "--rows vertices or --rows graphs sums them up"),
         };
         let rows = sources * vertices.saturating_sub(1);
         if self.analysis.rows() == Rows::Pairs && rows >= MANY_ROWS {
-            console.remark(&format!(
-                "{rows} rows are to come, one a pair; --rows vertices or --rows graphs sums them up"
-            ));
+            console.remark(&format!("{rows} rows are to come, one a pair; {fewer}"));
         }
     }
 }

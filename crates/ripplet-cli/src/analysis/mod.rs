@@ -87,7 +87,11 @@ impl AskedArguments {
     ) -> Result<Ending, Failure> {
         let AskedArguments { values, batch, device } = self;
         device.check()?;
-        let device = &device.with_storage(&values.storage, console)?;
+        let on_gpu = analysis.on_device().is_ok() && !matches!(listed, Some(Listed::From(_)));
+        let device = &match on_gpu {
+            true => device.with_storage(&values.storage, console)?,
+            false => device.clone(),
+        };
         run(Request { values, batch, device, weights, analysis, listed, choices })
     }
 }

@@ -339,16 +339,6 @@ impl<'s, 'a, P: Hints> Sampled<'s, 'a, P> {
 
     /// Returns the largest carry for a label, after testing `carries` and `carry_most`.
     fn check_carry(&self, label: Label, votes: &[Vote]) -> Result<f32, Broken> {
-        let carried = self.check_carries(label, votes)?;
-        if !self.state.program.carries() && carried != 0.0 {
-            let (found, expected) = (Some(0.0), Some(carried));
-            return broken(Promise::Carries, Evidence::Carried { label, found, expected });
-        }
-        Ok(carried)
-    }
-
-    /// Returns the largest carry for a label by the hook, after testing `carry_most`.
-    fn check_carries(&self, label: Label, votes: &[Vote]) -> Result<f32, Broken> {
         let (program, v) = (self.state.program, self.vertex);
         let (mut rest, mut most, mut result) = (votes, None, Ok(()));
         self.state.lists.of(v.id).each(|ids, weights| {
@@ -356,10 +346,15 @@ impl<'s, 'a, P: Hints> Sampled<'s, 'a, P> {
             rest = others;
             let list = NeighborList { ids, weights, labels: &self.state.labels };
             let each = || list.carried(program, v, here, label);
-            let (expected, again) = (each(), each());
+            let expected = each();
+            most = most.into_iter().chain(expected).max_by(f32::total_cmp);
+            if result.is_err() || !program.carries() {
+                return;
+            }
+            let again = each();
             let found = program.carry_most(v, list, here, label);
             let bits = |carry: Option<f32>| carry.map(f32::to_bits);
-            let tested = if bits(expected) != bits(again) {
+            result = if bits(expected) != bits(again) {
                 let texts = [expected, again].map(|carry| format!("{carry:?}"));
                 let [a, b] = texts;
                 broken(Promise::Pure("carry"), Evidence::Unequal(a, b))
@@ -368,12 +363,14 @@ impl<'s, 'a, P: Hints> Sampled<'s, 'a, P> {
             } else {
                 Ok(())
             };
-            if result.is_ok() {
-                result = tested;
-            }
-            most = most.into_iter().chain(expected).max_by(f32::total_cmp);
         });
-        result.map(|()| most.unwrap_or(0.0))
+        result?;
+        let carried = most.unwrap_or(0.0);
+        if !program.carries() && carried != 0.0 {
+            let (found, expected) = (Some(0.0), Some(carried));
+            return broken(Promise::Carries, Evidence::Carried { label, found, expected });
+        }
+        Ok(carried)
     }
 
     /// Tests that `update_vertex` returns and writes the same twice.

@@ -13,8 +13,8 @@ use ripplet_lp::quality::QualityError;
 use ripplet_lp::refine::{MergeShare, Objective, RefineError, RefineOptions};
 use ripplet_lp::small::{MinSize, drop_small_memberships};
 use ripplet_lp::{
-    Counter, DynProgram, Executor, Label, Outcome, Plan, RoundObserver, RunError, Schedule,
-    Settings, Stop,
+    Counter, DynProgram, Executor, Label, NO_LABEL, Outcome, Plan, RoundObserver, RunError,
+    Schedule, Settings, Stop,
 };
 use ripplet_ranks::SharedComm;
 use std::borrow::Cow;
@@ -172,6 +172,11 @@ pub enum CommunitiesError {
         "small communities join others only if communities share no vertex, but the program is {0}; drop them"
     )]
     JoinOverlapping(String),
+    /// Communities that join may exceed the limit of sizes.
+    #[error(
+        "small communities that join others may make ones larger than the limit of sizes; drop them, or leave the limit out"
+    )]
+    JoinBeyondMaxSize,
     /// The run needs more host memory than it may use.
     #[error(
         "the run needs {needed} bytes of host memory with its graph, more than the limit of {limit}; allow more, or \
@@ -296,7 +301,8 @@ impl<'g> CommunitySearch<'g> {
     }
 
     /// Sets the least size of a community, and what becomes of smaller ones: their members are left out, or join a
-    /// neighbour. With `slpa` and `seeded` they can only be left out.
+    /// neighbour, also those that are [fixed](CommunitySearch::fixed). With `slpa`, `seeded` and
+    /// [`CommunitySearch::max_size`] they can only be left out.
     ///
     /// ```
     /// use ripplet::lp::small::MinSize;
@@ -420,6 +426,7 @@ impl<'g> CommunitySearch<'g> {
         self.stop = Some(settings.stop.clone());
         self.keep_disconnected = Some(settings.keep_disconnected);
         self.merge = Some(settings.merge);
+        self.finds_counter = false;
         self.settings = settings;
         self
     }
@@ -438,8 +445,9 @@ impl<'g> CommunitySearch<'g> {
         self
     }
 
-    /// Limits the bytes of host memory that the run and its graph may use. A run whose plan exceeds it is refused; a GPU
-    /// then keeps less on the host, if it can.
+    /// Limits the bytes of host memory of the run's plan, the graph among them. A run whose plan exceeds it is refused; a
+    /// GPU then keeps less on the host, if it can. What comes after the run, small communities and the members of each
+    /// (see [`Communities`]), is not in the plan.
     #[must_use]
     pub fn host_memory(mut self, bytes: u64) -> Self {
         self.host_memory = Some(bytes);
@@ -544,6 +552,7 @@ impl<'g> CommunitySearch<'g> {
                 ("refinement", self.refine.is_some()),
                 ("a GPU", !self.device.is_cpu() && !self.device.is_auto()),
                 ("a limit of device memory", self.device_memory.is_some()),
+                ("a counter that fits", self.finds_counter),
             ];
             if let Some(&(choice, _)) = refused.iter().find(|(_, is_made)| *is_made) {
                 return Err(CommunitiesError::NotOnRanks(choice));
@@ -572,6 +581,7 @@ impl<'g> CommunitySearch<'g> {
         let (executor, _) = self.opened()?;
         let stored = self.stored()?;
         let graph = stored.as_ref().map_or(self.graph, StoredGraph::view);
+        let settings = self.settings_on(&executor, graph, program.get(), &settings);
         Ok(executor.plan(graph, program.get(), &settings))
     }
 
@@ -653,17 +663,24 @@ impl<'g> CommunitySearch<'g> {
             return Cow::Borrowed(settings);
         }
         let fits = |plan: &Plan| self.check_host_memory(executor, plan);
-        let (counter, _) = executor.fitting_counter(graph, program, settings, fits);
-        Cow::Owned(Settings { counter, ..settings.clone() })
+        match executor.fitting_counter(graph, program, settings, fits) {
+            (counter, _) if counter == settings.counter => Cow::Borrowed(settings),
+            (counter, _) => Cow::Owned(Settings { counter, ..settings.clone() }),
+        }
     }
 
-    /// Refuses a plan of the CPU that exceeds the limit of host memory; GPUs check theirs.
+    /// Refuses a plan of the CPU that exceeds the limit of host memory, with the graph that was given if the run works on a
+    /// copy; GPUs check theirs.
     pub(super) fn check_host_memory(
         &self,
         executor: &AnyExecutor,
         plan: &Plan,
     ) -> Result<(), CommunitiesError> {
-        let needed = plan.total_host();
+        let original = match self.is_converted() {
+            true => self.graph.bytes(),
+            false => 0,
+        };
+        let needed = plan.total_host().saturating_add(original);
         match self.host_memory.filter(|&limit| executor.is_cpu() && needed > limit) {
             Some(limit) => Err(CommunitiesError::HostMemory { needed, limit }),
             None => Ok(()),
@@ -704,6 +721,9 @@ impl<'g> CommunitySearch<'g> {
         if let Some(&(choice, _)) = unused.iter().find(|(_, is_made)| *is_made) {
             return Err(CommunitiesError::UnusedByRefinement(choice));
         }
+        if let (Some(_), Some(MinSize::Join(_))) = (self.max_size, self.min_size) {
+            return Err(CommunitiesError::JoinBeyondMaxSize);
+        }
         let Settings { seed, initial, .. } = self.settings.clone();
         let (fixed, max_size) = (self.fixed.clone(), self.max_size);
         Ok(RefineOptions { seed, initial, fixed, max_size, ..RefineOptions::new(objective) })
@@ -717,6 +737,10 @@ impl<'g> CommunitySearch<'g> {
                 let mut rows = memberships(&outcome, *threshold)?;
                 if let Some(size) = self.min_size {
                     drop_small_memberships(&mut rows, graph.vertices(), size.least())?;
+                    // The strongest one that is left comes first.
+                    outcome.labels.fill(NO_LABEL);
+                    let strongest = rows.iter().rev().map(|row| (row.vertex as usize, row.label));
+                    strongest.for_each(|(vertex, label)| outcome.labels[vertex] = label);
                 }
                 Communities::overlapping(graph, outcome, &rows)?
             }
@@ -740,8 +764,13 @@ impl<'g> CommunitySearch<'g> {
 
     /// Returns the graph in the storage that was chosen, if it has the other one.
     pub(super) fn stored(&self) -> Result<Option<StoredGraph>, OutOfMemory> {
-        let other = self.storage.filter(|&storage| storage != self.graph.into());
+        let other = self.storage.filter(|_| self.is_converted());
         other.map(|storage| StoredGraph::copied(self.graph, storage)).transpose()
+    }
+
+    /// Returns whether the run works on a copy of the graph in another storage.
+    fn is_converted(&self) -> bool {
+        self.storage.is_some_and(|storage| storage != self.graph.into())
     }
 }
 

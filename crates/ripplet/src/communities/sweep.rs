@@ -13,7 +13,7 @@ use ripplet_lp::sweep::{Layer, Sweep, SweepError};
 pub struct SweptCommunities<'g> {
     /// The communities of the highest modularity.
     pub best: Communities<'g>,
-    /// The result at each γ, from the finest communities to the coarsest.
+    /// The result at each γ, from the finest communities to the coarsest, before small ones join others or are left out.
     pub layers: Vec<Layer>,
     /// The place of each vertex in the order that all labels make: vertices close to one another in the graph have
     /// close places, so that a graph in this order compresses well.

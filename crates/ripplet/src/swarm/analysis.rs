@@ -207,9 +207,9 @@ impl Analysis {
     ) -> Result<Plan, SwarmError> {
         let graph = graph.into();
         Ok(match self.selected(selection)? {
-            Selected::All(analysis) => analysis.plan(graph, threads),
-            Selected::Personalized(ranks, _) => ranks.plan_personalized(graph),
-            Selected::Distances(lengths, sources) => {
+            Computation::All(analysis) => analysis.plan(graph, threads),
+            Computation::Personalized(ranks, _) => ranks.plan_personalized(graph),
+            Computation::Distances(lengths, sources) => {
                 let plan = plan_of_rows(graph, lengths, Some(sources), threads);
                 plan.with("sources", 4 * sources.vertices().len() as u64)
             }
@@ -319,11 +319,11 @@ impl Analysis {
     ) -> Result<(), SwarmError> {
         let graph = graph.into();
         match self.selected(selection)? {
-            Selected::All(analysis) => analysis.of_graph(graph, observer, take),
-            Selected::Personalized(ranks, jumps) => {
+            Computation::All(analysis) => analysis.of_graph(graph, observer, take),
+            Computation::Personalized(ranks, jumps) => {
                 pass(ranked(ranks.run_personalized(graph, jumps, observer)?)?, graph, take)
             }
-            Selected::Distances(lengths, sources) => {
+            Computation::Distances(lengths, sources) => {
                 hand_out(graph, lengths, Some(sources), observer, take)
             }
         }
@@ -386,14 +386,14 @@ impl Analysis {
     ///
     /// # Errors
     /// If the selection is not for this analysis.
-    fn selected(self, selection: Selection<'_>) -> Result<Selected<'_>, SwarmError> {
+    fn selected(self, selection: Selection<'_>) -> Result<Computation<'_>, SwarmError> {
         match (self, selection) {
-            (analysis, Selection::All) => Ok(Selected::All(analysis)),
+            (analysis, Selection::All) => Ok(Computation::All(analysis)),
             (Analysis::PageRank(ranks), Selection::JumpsTo(jumps)) => {
-                Ok(Selected::Personalized(ranks, jumps))
+                Ok(Computation::Personalized(ranks, jumps))
             }
             (Analysis::Paths(PathAnalysis::Distances { lengths }), Selection::From(sources)) => {
-                Ok(Selected::Distances(lengths, sources))
+                Ok(Computation::Distances(lengths, sources))
             }
             (_, Selection::JumpsTo(_)) => Err(SwarmError::NotPersonalizable),
             (_, Selection::From(_)) => Err(SwarmError::NotFromSources),
@@ -462,7 +462,7 @@ impl Analysis {
 }
 
 /// What is computed of a selection of vertices.
-enum Selected<'a> {
+enum Computation<'a> {
     All(Analysis),
     Personalized(PageRank, &'a Jumps),
     Distances(Lengths, &'a Sources),
@@ -475,10 +475,19 @@ fn plan_of_rows(
     sources: Option<&Sources>,
     threads: usize,
 ) -> Plan {
-    match lengths {
+    let plan = match lengths {
         Lengths::Hops => apsp::plan_of_rows(graph, sources, threads),
         Lengths::Weights => apsp::plan_of_weighted_rows(graph, sources, threads),
-    }
+    };
+    let distances = at_once(graph, sources) as u64;
+    plan.with("rows to be passed on", distances.saturating_mul(size_of::<f64>() as u64))
+}
+
+/// Returns the most distances that are passed on together.
+fn at_once(graph: GraphView<'_>, sources: Option<&Sources>) -> usize {
+    let vertices = graph.vertices() as usize;
+    let count = sources.map_or(vertices, |sources| sources.vertices().len());
+    PAIRS.max(vertices).min(vertices.saturating_mul(count))
 }
 
 /// Passes the answer of a whole graph.
@@ -523,7 +532,7 @@ fn settled(ends: &[End]) -> Result<(), SwarmError> {
     }
 }
 
-/// Passes the distances of a graph to `take`, some consecutive sources at a time.
+/// Passes the distances of a graph to `take`, those of consecutive sources together.
 fn hand_out(
     graph: GraphView<'_>,
     lengths: Lengths,
@@ -533,8 +542,7 @@ fn hand_out(
 ) -> Result<(), SwarmError> {
     let of = Subject::Graph(graph.ids());
     let vertices = graph.vertices() as usize;
-    let count = sources.map_or(vertices, |sources| sources.vertices().len());
-    let mut waiting = memory::with_room(PAIRS.max(vertices).min(vertices.saturating_mul(count)))?;
+    let mut waiting = memory::with_room(at_once(graph, sources))?;
     let mut of_waiting: Range<VertexId> = 0..0;
     let mut pass_on = |of_waiting: Range<VertexId>, waiting: &mut Vec<f64>| {
         let part = Part::Pairs { of, sources: of_waiting };

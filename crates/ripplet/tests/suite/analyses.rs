@@ -1,9 +1,9 @@
 //! Analyses by name.
 
 use ripplet::analyses::{AnalyseError, AnalysisName};
-use ripplet::analytics::Lengths;
 use ripplet::analytics::betweenness::betweenness;
-use ripplet::analytics::pagerank::PageRank;
+use ripplet::analytics::pagerank::{Jumps, PageRank};
+use ripplet::analytics::{Lengths, Sources};
 use ripplet::graph::{Graph, GraphView};
 use ripplet::swarm::Column;
 use ripplet::{Device, Storage, StoredGraph, analyse, graph_from_edges};
@@ -118,4 +118,43 @@ fn compressed_lists_are_not_decoded_for_a_gpu() {
     {
         assert!(refused.unwrap().to_string().contains("those of the graph are compressed"));
     }
+    // What no GPU has a kernel for is the CPU's for that reason.
+    let ranks = || analyse(compressed.view(), "pagerank").unwrap();
+    let found = ranks().device_memory(9).run().unwrap();
+    assert!(found.fallback().unwrap().reason.contains("no kernel for PageRank"));
+    let refused = ranks().device(Device::cuda(0)).run().err().unwrap();
+    assert!(refused.to_string().contains("no kernel for PageRank"), "{refused}");
+}
+
+/// Distances from chosen vertices have the rows of all pairs, however many are passed on at once.
+#[test]
+fn distances_from_sources_are_rows_of_all_pairs() {
+    // So many pairs that they are passed on in parts.
+    let edges = (0..600_u64).flat_map(|v| [(v, (v * 7 + 1) % 600), (v, (v + 1) % 600)]);
+    let graph = graph_from_edges(edges).unwrap();
+    let run = || analyse(&graph, "distances").unwrap().device(Device::cpu());
+    let Column::F64(all) = run().run().unwrap().columns()[0].1.clone() else { panic!("distances") };
+    let every: Vec<u32> = (0..500).chain((500..600).step_by(2)).collect();
+    for sources in [every, vec![599], vec![]] {
+        let expected: Vec<f64> = sources
+            .iter()
+            .flat_map(|&source| all[source as usize * 600..][..600].to_vec())
+            .collect();
+        let found = run().sources(Sources::new(600, sources).unwrap()).run().unwrap();
+        let found = found.columns().iter().map(|(_, column)| column.clone());
+        let found: Vec<Column> = found.collect();
+        match expected.is_empty() {
+            true => assert!(found.is_empty()),
+            false => assert!(found == [Column::F64(expected)]),
+        }
+    }
+    let (plan, _) = run().sources(Sources::new(600, [3]).unwrap()).plan(4).unwrap();
+    assert!(
+        plan.items
+            .iter()
+            .any(|item| item.purpose == "rows to be passed on" && item.bytes == 8 * 600)
+    );
+    let jumps = || Jumps::to(600, [(0, 1.0)]).unwrap();
+    let both = run().sources(Sources::new(600, [3]).unwrap()).personalize(jumps()).run();
+    assert!(both.err().unwrap().to_string().contains("only PageRank has walks"));
 }

@@ -1,16 +1,17 @@
 //! Communities by one expression, and graphs of a program's own edges.
 
 use ripplet::communities::{Communities, CommunitiesError, CommunitySearch};
-use ripplet::graph::Graph;
 use ripplet::graph::compressed::CompressedGraph;
+use ripplet::graph::{Graph, GraphView};
 use ripplet::lp::cpu::CpuExecutor;
 use ripplet::lp::programs::{Cdlp, Llp, Lpa, Seed, SeedError, Seeding, Slpa};
 use ripplet::lp::refine::{MergeShare, Objective, Resolution};
 use ripplet::lp::small::MinSize;
-use ripplet::lp::{Counter, Executor, RunError, Schedule, Settings, Sketch, Stop};
+use ripplet::lp::{Counter, Executor, NO_LABEL, RunError, Schedule, Settings, Sketch, Stop};
 use ripplet::programs::{BuiltIn, ProgramError, ProgramName};
 use ripplet::ranks::{CommError, Threads};
 use ripplet::{Device, GraphError, Storage, communities, graph_from_edges};
+use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -301,6 +302,27 @@ fn small_communities_are_left_out_or_join_others() {
     assert_eq!(sizes(&slpa().run().unwrap()), expected);
     let refused = slpa().min_size(MinSize::Join(3)).run();
     assert!(matches!(refused, Err(CommunitiesError::JoinOverlapping(_))));
+    // Labels are of communities that are left: with nothing dropped, the strongest ones as before.
+    let kept = slpa().run().unwrap();
+    assert!(
+        kept.labels()
+            .iter()
+            .all(|&label| label == NO_LABEL || kept.iter().any(|c| c.label() == label))
+    );
+    let none = search().program("slpa").unwrap().min_size(MinSize::Drop(1)).run().unwrap();
+    assert_eq!(none.labels(), all.labels());
+
+    let one = || search().refine(Objective::Modularity(Resolution::Fixed(1.0)));
+    let limited = one().max_size(NonZeroU32::new(4).unwrap());
+    assert!(limited.clone().min_size(MinSize::Drop(2)).run().is_ok());
+    let refused = limited.min_size(MinSize::Join(2)).run();
+    assert!(matches!(refused, Err(CommunitiesError::JoinBeyondMaxSize)));
+
+    let seeds = [0, 8].map(|vertex| Seed { vertex, label: vertex, strength: 1.0 });
+    let seeded = || search().program("seeded").unwrap().seeds(seeds, Seeding::Fixed);
+    assert_eq!(sizes(&seeded().run().unwrap()), [8, 2]);
+    assert_eq!(sizes(&seeded().min_size(MinSize::Drop(3)).run().unwrap()), [8]);
+    assert!(seeded().min_size(MinSize::Join(3)).run().is_err());
 }
 
 #[test]
@@ -324,12 +346,30 @@ fn a_limit_of_host_memory_holds_on_the_cpu_and_finds_the_counter() {
     let refine = search().refine(Objective::Modularity(Resolution::Auto)).host_memory(1000);
     assert!(matches!(refine.clone().run(), Err(CommunitiesError::UnusedByRefinement(_))));
 
+    let planned =
+        |limit| search().fitting_counter().host_memory(limit).plan().unwrap().total_host();
+    assert_eq!([planned(exact), planned(exact - 1)], [exact, sketch]);
+    let chosen = Settings::nu_mg8();
+    let replaced = search().fitting_counter().settings(chosen.clone()).run().unwrap();
+    assert_eq!(replaced.counter(), chosen.counter);
     let found = search().fitting_counter().host_memory(exact).run().unwrap();
     assert_eq!(found.counter(), Counter::EXACT);
     let found = search().fitting_counter().host_memory(exact - 1).run().unwrap();
     assert_eq!(found.counter(), Sketch::of_eight().into());
     let expected = search().counter(Sketch::of_eight().into()).run().unwrap();
     assert_eq!(found.labels(), expected.labels());
+    // A copy in another storage does not take the place of the graph.
+    let converted = search().storage(Storage::Compressed);
+    let plan = converted.clone().plan().unwrap().total_host();
+    let least = plan + GraphView::from(&graph).bytes();
+    assert!(converted.clone().host_memory(least).run().is_ok());
+    assert!(converted.host_memory(least - 1).run().is_err());
+    // Programs that look at every label take no sketch.
+    let cdlp =
+        communities(&graph).program("cdlp").unwrap().device(Device::cpu()).stop(Stop::after(1));
+    let cdlp = cdlp.fitting_counter();
+    assert_eq!(cdlp.clone().run().unwrap().counter(), Counter::EXACT);
+    assert!(matches!(cdlp.host_memory(1000).run(), Err(CommunitiesError::HostMemory { .. })));
     let small = communities(&graph).device(Device::cpu()).host_memory(1000);
     let small = small.refine(Objective::Modularity(Resolution::Auto)).run();
     assert!(matches!(small, Err(CommunitiesError::HostMemory { .. })));
