@@ -149,7 +149,7 @@ impl<'a> Listed<'a> {
     fn read(self, graph: GraphView<'_>, console: &Console) -> Result<Chosen, Failure> {
         let purpose = match self {
             Listed::JumpTo(_) => "to jump to",
-            Listed::From(_) => "to search from",
+            Listed::From(_) => "to start at",
         };
         let vertices = read_list(self.path(), self.option(), purpose, graph.ids(), console)?;
         match self {
