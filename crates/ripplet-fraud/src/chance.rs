@@ -402,11 +402,12 @@ pub(crate) fn expected_text(expected: f64) -> String {
     }
 }
 
-/// Formats a whole number with commas.
+/// Formats a whole number with commas between groups of three digits.
 pub(crate) fn grouped(number: f64) -> String {
-    let digits = format!("{number:.0}");
+    let digits = format!("{:.0}", number.abs());
     let first = digits.len() % 3;
-    let mut text = digits[..first].to_owned();
+    let sign = if number < 0.0 && digits != "0" { "-" } else { "" };
+    let mut text = format!("{sign}{}", &digits[..first]);
     for at in (first..digits.len()).step_by(3) {
         if at > 0 {
             text.push(',');
@@ -437,6 +438,24 @@ mod tests {
         assert_eq!(expected_text(0.0123), "0.012");
         assert_eq!(expected_text(12.34), "12.3");
         assert_eq!(expected_text(1e-9), "less than 0.001");
+    }
+
+    #[test]
+    fn digits_are_grouped_behind_the_sign() {
+        for (number, text) in [
+            (0.0, "0"),
+            (-0.3, "0"),
+            (7.0, "7"),
+            (-7.0, "-7"),
+            (-100.0, "-100"),
+            (-250.0, "-250"),
+            (-1_234.0, "-1,234"),
+            (1_234.0, "1,234"),
+            (-250_000.0, "-250,000"),
+            (1_234_567.0, "1,234,567"),
+        ] {
+            assert_eq!(grouped(number), text, "{number}");
+        }
     }
 
     #[test]

@@ -331,6 +331,12 @@ pub const ALL: [Definition; KINDS] = [
     ),
 ];
 
+/// Whether an evidence is a ranking by ties beyond chance, which `--model none` ranks clusters by: of all keys, also those of
+/// features.
+pub fn is_of_ties(key: &str) -> bool {
+    ["tie_surprise", "repetition", "pagerank_along_ties", "community_ties"].contains(&key)
+}
+
 const fn known(
     key: &'static str,
     method: &'static str,

@@ -43,7 +43,7 @@ pub use activity::Activity;
 pub use amounts::{Amounts, OwnAmounts};
 pub use communities::{KnownIn, PARTITIONS, Partition};
 pub use cycles::Cycles;
-pub use definitions::{ALL, Definition, KINDS, OF_KNOWN};
+pub use definitions::{ALL, Definition, KINDS, OF_KNOWN, is_of_ties};
 pub use directions::Directions;
 pub use features::Features;
 pub use folds::{FOLDS, Folds, Parts, View};

@@ -1,5 +1,6 @@
 //! Check of a ranking by held-out known bad.
 
+use super::student;
 use crate::evidence::Definition;
 use ripplet_graph::{OutOfMemory, memory};
 use serde::{Deserialize, Serialize};
@@ -8,8 +9,16 @@ use std::collections::BTreeMap;
 /// Rank up to which precision is reported.
 const TOP: usize = 100;
 
-/// Folds from which on their differences say how certain a difference is.
+/// Fewest folds from which a standard error is computed.
 const FEWEST_FOLDS: usize = 3;
+
+/// Fewest held-out known bad of which an evidence can be clearly better: four in each of five folds. A fold with fewer
+/// has an average precision that one rank decides.
+const FEWEST_KNOWN: u32 = 20;
+
+/// Chance of at most this that any evidence is clearly better than a score of equal quality, over all kinds of evidence of
+/// a window.
+const FALSE_ALARM: f64 = 0.05;
 
 /// Share of the score's average precision by which an evidence is better at least to be clearly better.
 const CLEAR_SHARE: f64 = 0.1;
@@ -41,9 +50,10 @@ pub struct Check {
     pub known_bad: u32,
     /// Average precision of each kind of evidence alone.
     pub evidence: BTreeMap<String, f64>,
-    /// Share of known bad among the first 100 by each kind of evidence alone.
+    /// Number of held-out known bad among the first 100 by each kind of evidence alone, over all folds:
+    /// [`Check::found_at_100`] is that by the score, and [`Check::most_at_100`] the most possible.
     #[serde(default)]
-    pub evidence_precision_at_100: BTreeMap<String, f64>,
+    pub evidence_found_at_100: BTreeMap<String, f64>,
     /// Standard error of the difference between the average precision of each kind of evidence and that of the score:
     /// √(F / (F − 1) · Σ w² (d − mean d)²) over F folds, where d is the difference in a fold and w its share of the known
     /// bad. Without entries if there are fewer than three folds.
@@ -82,7 +92,8 @@ impl Check {
         for (at, column) in columns.iter().enumerate() {
             let of = |fold: &CheckedFold| fold.evidence.get(at).copied().unwrap_or_default();
             alone.insert(column.key.to_owned(), mean(&|fold| of(fold).0));
-            first.insert(column.key.to_owned(), mean(&|fold| of(fold).1));
+            let found = folds.iter().map(|fold| fold.found(of(fold).1)).sum();
+            first.insert(column.key.to_owned(), found);
             if folds.len() >= FEWEST_FOLDS {
                 let difference = |fold: &CheckedFold| of(fold).0 - fold.average_precision;
                 let all = mean(&difference);
@@ -106,7 +117,7 @@ impl Check {
             },
             known_bad,
             evidence: alone,
-            evidence_precision_at_100: first,
+            evidence_found_at_100: first,
             evidence_error: error,
             folds,
         }
@@ -129,14 +140,31 @@ impl Check {
         (value > self.average_precision && self.is_above_chance(value)).then_some((name, value))
     }
 
-    /// Returns [`better_evidence`](Check::better_evidence) if it is better by a tenth, and by two standard errors over
-    /// the folds.
+    /// Returns [`better_evidence`](Check::better_evidence) if it is better by a tenth, and in all folds by so much that chance
+    /// hardly explains it; `None` with fewer than 20 known bad or three folds.
+    ///
+    /// The test is Student's t of the differences in the folds, one-sided with one degree of freedom less than folds, at a
+    /// level of 0.05 divided by the number of kinds of evidence (Bonferroni), as the best of them is tested.
     pub fn clearly_better_evidence(&self) -> Option<(&str, f64)> {
         let (name, value) = self.better_evidence()?;
         let (difference, error) = (value - self.average_precision, self.evidence_error.get(name)?);
-        let is_clear =
-            difference > 2.0 * error && difference >= CLEAR_SHARE * self.average_precision;
+        if self.known_bad < FEWEST_KNOWN || self.folds.len() < FEWEST_FOLDS {
+            return None;
+        }
+        let by_chance = student::upper_tail(difference / error, self.folds.len() - 1);
+        let is_clear = by_chance <= FALSE_ALARM / self.evidence.len() as f64
+            && difference >= CLEAR_SHARE * self.average_precision;
         is_clear.then_some((name, value))
+    }
+
+    /// Returns the number of held-out known bad among the first 100 by the score, over all folds.
+    pub fn found_at_100(&self) -> f64 {
+        self.folds.iter().map(|fold| fold.found(fold.precision_at_100)).sum()
+    }
+
+    /// Returns the most held-out known bad that the first 100 of all folds can have.
+    pub fn most_at_100(&self) -> u32 {
+        self.folds.iter().map(|fold| fold.known_bad.min(TOP as u32)).sum()
     }
 }
 
@@ -144,6 +172,11 @@ impl CheckedFold {
     /// Returns the number of entities that are ranked.
     fn ranked(&self) -> f64 {
         (f64::from(self.known_bad) / self.base_rate.max(f64::MIN_POSITIVE)).max(1.0)
+    }
+
+    /// Returns the number of known bad among the first 100, of the share of known bad there.
+    fn found(&self, precision: f64) -> f64 {
+        precision * self.ranked().min(TOP as f64)
     }
 
     /// Returns the expected average precision of a random ranking.
@@ -227,6 +260,7 @@ pub(super) fn precision_at_top(rows: &[Ranked]) -> Result<f64, OutOfMemory> {
 mod tests {
     use super::*;
     use crate::evidence::ALL;
+    use ripplet_graph::splitmix::finalize;
 
     fn ranked(of: &[(f64, bool, f64)]) -> Vec<Ranked> {
         let row = |(lot, &(score, is_bad, weight)): (u64, &(f64, bool, f64))| Ranked {
@@ -277,7 +311,8 @@ mod tests {
         let name = ALL[0].key;
         let clear = check([0.4, 0.5, 0.4, 0.5], [0.6, 0.7, 0.7, 0.6]);
         assert!(clear.clearly_better_evidence().is_some_and(|(of, ap)| of == name && ap > 0.64));
-        assert_eq!(clear.evidence_precision_at_100[name], 0.25);
+        // A quarter of the first 100, in each of four folds that hold out 20.
+        assert_eq!((clear.evidence_found_at_100[name], clear.most_at_100()), (100.0, 80));
         // Differences of .2, .2, .3 and .1, of a quarter of the known bad each.
         let error = (4.0_f64 / 3.0 * 2.0 * (0.25_f64 * 0.1).powi(2)).sqrt();
         assert!((clear.evidence_error[name] - error).abs() < 1e-12, "{clear:?}");
@@ -290,9 +325,57 @@ mod tests {
         assert!(little.better_evidence().is_some());
         assert_eq!(little.clearly_better_evidence(), None);
         assert_eq!(check([0.4, 0.5, 0.4, 0.5], [0.3; 4]).clearly_better_evidence(), None);
+        // Of too few known bad, and in too few folds.
+        let few = Check { known_bad: 19, ..clear.clone() };
+        assert_eq!(few.clearly_better_evidence(), None);
+        let folds = clear.folds[..2].to_vec();
+        assert_eq!(Check { folds, ..clear.clone() }.clearly_better_evidence(), None);
+        // Of many kinds, the best is better by chance.
+        let mut many = clear.clone();
+        many.evidence.extend((0..998).map(|at| (format!("other {at}"), 0.0)));
+        assert_eq!(many.clearly_better_evidence(), None);
         // A window.json of before has no errors.
         let before = Check { evidence_error: BTreeMap::new(), ..clear };
         assert_eq!(before.clearly_better_evidence(), None);
+    }
+
+    /// Windows in which the score and each kind of evidence are equally good, each with noise of its own.
+    #[test]
+    fn evidence_that_is_as_good_as_the_score_is_rarely_clearly_better() {
+        const WINDOWS: u32 = 300;
+        let mut state = 0_u64;
+        let mut uniform = || {
+            state += 1;
+            (finalize(state) >> 11) as f64 / (1_u64 << 53) as f64
+        };
+        let mut ap = |known: u32| {
+            let row = |at: u32, uniform: &mut dyn FnMut() -> f64| {
+                let is_bad = at < known;
+                let score = (0..if is_bad { 8 } else { 1 }).map(|_| uniform()).fold(0.0, f64::max);
+                Ranked { score, lot: u64::from(at), is_bad, weight: 1.0 }
+            };
+            let rows: Vec<Ranked> = (0..known + 120).map(|at| row(at, &mut uniform)).collect();
+            average_precision(&rows).unwrap()
+        };
+        let (mut clear, mut by_two_errors) = (0, 0);
+        for _ in 0..WINDOWS {
+            let fold = |&known_bad: &u32| CheckedFold {
+                known_bad,
+                average_precision: ap(known_bad),
+                base_rate: f64::from(known_bad) / f64::from(known_bad + 120),
+                evidence: ALL.iter().map(|_| (ap(known_bad), 0.0)).collect(),
+                ..CheckedFold::default()
+            };
+            let check = Check::of(&ALL, [8, 5, 4, 5, 3].iter().map(fold).collect());
+            clear += u32::from(check.clearly_better_evidence().is_some());
+            let best = check.better_evidence();
+            by_two_errors += u32::from(best.is_some_and(|(name, value)| {
+                value - check.average_precision > 2.0 * check.evidence_error[name]
+            }));
+        }
+        assert!(clear * 20 <= WINDOWS, "{clear} of {WINDOWS}");
+        // Two standard errors of the best of all kinds are no test.
+        assert!(by_two_errors * 10 > WINDOWS, "{by_two_errors} of {WINDOWS}");
     }
 
     #[test]

@@ -54,6 +54,7 @@ mod file;
 mod logistic;
 mod rows;
 mod scorecard;
+mod student;
 mod training;
 
 pub use check::{Check, CheckedFold, Ranked, average_precision};

@@ -13,6 +13,7 @@ use super::window_report::{
     MemberReport, TransactionReport, WindowReport,
 };
 use crate::chance::grouped;
+use crate::evidence::is_of_ties;
 use crate::evolution::OVERLAP_RULE;
 use crate::model::Check;
 use crate::scores::{BESIDE, CHANCE, Definition, OF_CLUSTERS, OF_CLUSTERS_BY_ENTITIES, OF_MEMBERS};
@@ -184,35 +185,41 @@ struct WindowColumns {
 #[derive(Debug, Serialize)]
 struct CheckColumns {
     average_precision: f64,
-    precision_at_100: f64,
+    /// Number of held-out known bad among the first 100 over all folds, and the most possible.
+    found_at_100: f64,
+    most_at_100: u32,
     /// Average precision of a random ranking.
     base_rate: f64,
     known_bad: u32,
-    /// Average precision of each evidence alone, highest first, and the share of known bad among its first 100, if it
-    /// was written.
+    /// Average precision of each evidence alone, highest first, and the number of held-out known bad among its first 100, if
+    /// it was written.
     evidence: Vec<(String, f64, Option<f64>)>,
     /// Whether the scores rank no better than chance, and the evidence that does.
     is_chance: bool,
     better: Option<(String, f64)>,
     /// Whether that evidence is clearly better.
     is_clear: bool,
+    /// Whether it is of ties, which `--model none` ranks clusters by.
+    is_of_ties: bool,
 }
 
 impl CheckColumns {
     fn of(check: &Check) -> CheckColumns {
-        let first = |name: &String| check.evidence_precision_at_100.get(name).copied();
+        let first = |name: &String| check.evidence_found_at_100.get(name).copied();
         let of = |(name, &value): (&String, &f64)| (name.clone(), value, first(name));
         let mut evidence: Vec<_> = check.evidence.iter().map(of).collect();
         evidence.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         CheckColumns {
             average_precision: check.average_precision,
-            precision_at_100: check.precision_at_100,
+            found_at_100: check.found_at_100(),
+            most_at_100: check.most_at_100(),
             base_rate: check.chance,
             known_bad: check.known_bad,
             evidence,
             is_chance: check.is_chance(),
             better: check.better_evidence().map(|(name, value)| (name.to_owned(), value)),
             is_clear: check.clearly_better_evidence().is_some(),
+            is_of_ties: check.better_evidence().is_some_and(|(name, _)| is_of_ties(name)),
         }
     }
 }

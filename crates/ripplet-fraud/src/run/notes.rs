@@ -2,6 +2,7 @@
 
 use super::{MODEL_OPTION, NO_LIST, PipelineError};
 use crate::counts::say;
+use crate::evidence::is_of_ties;
 use crate::folder::{Manifest, RunFolder, WindowRecord};
 use crate::model::FEWEST;
 use crate::report::{PageLimits, ReportBuilder, Run as ReportRun, write_report};
@@ -96,6 +97,19 @@ pub fn notes(manifest: &Manifest, windows: &[WindowRecord]) -> Vec<String> {
     notes
 }
 
+/// One of so many checked windows at least has a clearly better evidence, or there is no warning.
+const CLEAR_WINDOWS: usize = 3;
+
+const TIES_ALONE: &str = ", or rank clusters by ties alone with --model none";
+
+/// Says how to rank entities by an evidence.
+fn ranking_by(evidence: &str) -> String {
+    format!(
+        "sort entities.parquet by this column, descending, missing values last (in SQL: ORDER BY \"{}\" DESC NULLS LAST)",
+        evidence.replace('"', "\"\"")
+    )
+}
+
 /// Returns notes on the scores of entities: how well they rank held-out known bad, and where they do not.
 fn score_notes(manifest: &Manifest, windows: &[WindowRecord]) -> Vec<String> {
     let mut notes = Vec::new();
@@ -104,9 +118,9 @@ fn score_notes(manifest: &Manifest, windows: &[WindowRecord]) -> Vec<String> {
     let chance: Vec<_> = checked.clone().filter(|(_, check)| check.is_chance()).collect();
     if let Some((window, check)) = chance.last() {
         let advice = match check.better_evidence() {
-            Some((name, value)) => format!(
-                ". `{name}` alone has {value:.3}: rank by this column of entities.parquet instead"
-            ),
+            Some((name, value)) => {
+                format!(". `{name}` alone has {value:.3}: {} instead", ranking_by(name))
+            }
             None => {
                 ", and no evidence alone is better: the known bad do not look alike here".into()
             }
@@ -125,19 +139,25 @@ fn score_notes(manifest: &Manifest, windows: &[WindowRecord]) -> Vec<String> {
     let clear =
         clear.filter_map(|(window, check)| Some((window, check, check.clearly_better_evidence()?)));
     let clear: Vec<_> = clear.collect();
-    if let Some((window, check, (name, value))) = clear.last() {
-        let first = check.evidence_precision_at_100.get(*name).copied().unwrap_or_default();
+    // One window of many is clear by chance.
+    let is_clear = clear.len() * CLEAR_WINDOWS >= checked.clone().count();
+    if let Some((window, check, (name, value))) = clear.last().filter(|_| is_clear) {
+        let found = check.evidence_found_at_100.get(*name).map_or(String::new(), |found| {
+            format!(
+                ". Among the first 100 by `{name}` are {found:.0} of {} that were held out fold by fold, and {:.0} among those by scores",
+                check.most_at_100(),
+                check.found_at_100(),
+            )
+        });
+        let (ranking, or_ties) = (ranking_by(name), if is_of_ties(name) { TIES_ALONE } else { "" });
         notes.push(format!(
             "WARNING: one kind of evidence alone ranks held-out known bad clearly better than scores of entities in {} of {} \
-             windows. In the last of these, {}, `{name}` has an average precision of {value:.3}, and scores have {:.3}; {:.0} % of \
-             the first 100 by `{name}` are known bad, and {:.0} % of those by scores. Sort entities.parquet by this column, or \
-             rank clusters by ties alone with --model none, and compare them by `ripplet fraud evaluate`",
+             windows. In the last of these, {}, `{name}` has an average precision of {value:.3}, and scores have {:.3}{found}. To \
+             rank by it, {ranking}{or_ties}. `ripplet fraud evaluate` compares them",
             clear.len(),
             checked.clone().count(),
             window.days(),
             check.average_precision,
-            100.0 * first,
-            100.0 * check.precision_at_100,
         ));
     }
     let last = checked.clone().next_back();

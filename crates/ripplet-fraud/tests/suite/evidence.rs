@@ -12,7 +12,7 @@ use ripplet_fraud::evidence::{
     Neighbors, OF_KNOWN, OwnAmounts, Partition, Sides, Sources, Timing, View, visits,
 };
 use ripplet_fraud::folder::{RunFolder, WindowRecord};
-use ripplet_fraud::model::{self, Earlier, KnownGood, Scores};
+use ripplet_fraud::model::{self, CheckedFold, Earlier, KnownGood, Scores};
 use ripplet_fraud::payments::Transfer;
 use ripplet_fraud::run;
 use ripplet_fraud::ties::{TieRule, Ties};
@@ -603,12 +603,12 @@ fn held_out_members_of_rings_come_first_and_the_check_says_so() {
     assert_eq!(check.known_bad, 30);
     assert!(check.average_precision > 10.0 * check.base_rate && !check.is_chance(), "{check:?}");
     assert!(check.evidence.len() == KINDS && check.evidence.values().all(|ap| *ap <= 1.0));
-    let first = &check.evidence_precision_at_100;
+    let first = &check.evidence_found_at_100;
     // No fold has more than all of its known bad among the first 100.
-    let most = f64::from(check.folds.iter().map(|fold| fold.known_bad).max().unwrap()) / 100.0;
-    assert!(first.len() == KINDS && first.values().all(|of| *of <= most), "{first:?} {most}");
-    // Of the first 100 by ties alone, most are held out.
-    assert!(first["tie_surprise"] > 0.02, "{first:?}");
+    assert_eq!(check.most_at_100(), 30);
+    assert!(first.len() == KINDS && first.values().all(|of| *of <= 30.0), "{first:?}");
+    // Most of those held out are among the first 100 by ties alone.
+    assert!(first["tie_surprise"] > 15.0 && check.found_at_100() > 15.0, "{first:?}");
     assert_eq!(check.evidence_error.len(), KINDS);
     assert!((check.base_rate - 6.0 / 576.0).abs() < 2e-3, "{check:?}");
     // Probabilities fall with the rank, and are those of the scorecard.
@@ -769,18 +769,49 @@ fn a_run_writes_scores_and_their_check() {
         notes.into_iter().find(|note| note.contains("clearly better than scores"))
     };
     assert_eq!(warns(&windows), None);
-    let check = windows[0].scores.as_mut().and_then(|scores| scores.check.as_mut()).unwrap();
-    check.average_precision = 0.5;
-    check.evidence.insert("fan_in".into(), 0.75);
-    check.evidence_error.insert("fan_in".into(), 0.05);
-    check.evidence_precision_at_100.insert("fan_in".into(), 0.07);
+    let clear = |window: &mut WindowRecord, evidence: &str| {
+        let check = window.scores.as_mut().and_then(|scores| scores.check.as_mut()).unwrap();
+        check.average_precision = 0.5;
+        check.known_bad = 25;
+        let mut fold = CheckedFold::default();
+        (fold.known_bad, fold.precision_at_100, fold.base_rate) = (5, 0.02, 0.01);
+        check.folds = vec![fold; 5];
+        check.evidence.insert(evidence.into(), 0.75);
+        check.evidence_error.insert(evidence.into(), 0.02);
+        check.evidence_found_at_100.insert(evidence.into(), 21.0);
+    };
+    // Two of seven windows are less than a third.
+    let checked = windows.iter().filter(|window| window.scores.as_ref().unwrap().check.is_some());
+    assert_eq!(checked.count(), 7);
+    clear(&mut windows[0], "fan_in");
+    clear(&mut windows[6], "fan_in");
+    assert_eq!(warns(&windows), None);
+    clear(&mut windows[3], "fan_in");
     let warning = warns(&windows).unwrap();
-    for part in
-        ["WARNING", "in 1 of 7 windows", "`fan_in`", "0.750", "0.500", "7 % of the first 100"]
-    {
+    for part in [
+        "WARNING",
+        "in 3 of 7 windows",
+        "`fan_in`",
+        "0.750",
+        "0.500",
+        "are 21 of 25 that were held out",
+        "and 10 among those by scores",
+        "ORDER BY \"fan_in\" DESC NULLS LAST",
+    ] {
         assert!(warning.contains(part), "{part}: {warning}");
     }
-    assert!(warning.contains("--model none"), "{warning}");
+    // Ties alone are no ranking by fan-in.
+    assert!(!warning.contains("--model none"), "{warning}");
+    for evidence in ["tie_surprise", "repetition", "pagerank_along_ties"] {
+        let mut windows = windows.clone();
+        windows.iter_mut().for_each(|window| clear(window, evidence));
+        for window in &mut windows {
+            let check = window.scores.as_mut().and_then(|scores| scores.check.as_mut()).unwrap();
+            check.evidence.remove("fan_in");
+        }
+        let warning = warns(&windows).unwrap();
+        assert!(warning.contains(evidence) && warning.contains("--model none"), "{warning}");
+    }
 
     fs::write(days.path("known.csv"), "id\nring1\n").unwrap();
     let few = run_into(&days.options(), &days.path("few"), false).unwrap();

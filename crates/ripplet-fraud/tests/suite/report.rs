@@ -4,7 +4,7 @@ use crate::synthetic::{DAY, Found, synthetic_windows};
 use ripplet_browser::{self as browser, Browser};
 use ripplet_fraud::findings::BusiestPart;
 use ripplet_fraud::folder::ScoreRecord;
-use ripplet_fraud::model::Check;
+use ripplet_fraud::model::{Check, CheckedFold};
 use ripplet_fraud::report::{
     EdgeReport, EntityReport, Evidence, ExplanationReport, FlowReport, ListStatus, OtherReport,
     PageLimits, Presence, ReportBuilder, ReportLimits, Run, TransactionReport, WindowReport,
@@ -1537,17 +1537,19 @@ fn scored(part: &mut WindowReport, average_precision: f64) {
             member.entity_score = Some((0.25, 7));
         }
     }
+    let mut fold = CheckedFold::default();
+    (fold.known_bad, fold.precision_at_100, fold.base_rate) = (20, 0.15, 0.02);
     let check = Check {
         average_precision,
-        precision_at_100: 0.31,
+        precision_at_100: 0.15,
         base_rate: 0.02,
         chance: 0.02,
         chance_deviation: 0.002,
         known_bad: 100,
         evidence: BTreeMap::from([("pagerank".into(), 0.3), ("fan_in".into(), 0.1)]),
-        evidence_precision_at_100: BTreeMap::from([("pagerank".into(), 0.27)]),
+        evidence_found_at_100: BTreeMap::from([("pagerank".into(), 85.0)]),
         evidence_error: BTreeMap::from([("pagerank".into(), 0.01)]),
-        folds: Vec::new(),
+        folds: vec![fold; 5],
     };
     part.scores = Some(ScoreRecord {
         entities: part.entities,
@@ -1639,7 +1641,7 @@ fn entities_are_listed_with_reasons_paths_and_a_check() {
     page.click("#open-check");
     let words = text(&mut page, "check-words");
     assert!(
-        words.contains("Average precision is 0.400, and that of a random ranking 0.020; the share of known bad among the first 100 is 0.31."),
+        words.contains("Average precision is 0.400, and that of a random ranking 0.020; among the first 100 of each part are 75 of 100 that were held out."),
         "{words}"
     );
     let rows = page.value(
@@ -1647,7 +1649,12 @@ fn entities_are_listed_with_reasons_paths_and_a_check() {
     );
     assert_eq!(
         rows,
-        json!(["score0.4000.31", "pagerank0.3000.27", "fan_in0.100", "a random ranking0.020"])
+        json!([
+            "score0.40075 of 100",
+            "pagerank0.30085 of 100",
+            "fan_in0.100",
+            "a random ranking0.020"
+        ])
     );
     page.press("Escape");
     page.value("document.getElementById('check').close()");
@@ -1658,6 +1665,8 @@ fn entities_are_listed_with_reasons_paths_and_a_check() {
         warning.contains("pagerank has an average precision of 0.300, and the scores have 0.200"),
         "{warning}"
     );
+    assert!(warning.contains("ORDER BY \"pagerank\" DESC NULLS LAST"), "{warning}");
+    assert!(!warning.contains("--model none"), "{warning}");
     assert!(!page.value("document.getElementById('at-chance').hidden").as_bool().unwrap());
     page.press("[");
     let warning = text(&mut page, "at-chance");

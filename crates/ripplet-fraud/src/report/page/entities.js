@@ -200,7 +200,7 @@ function showCheck() {
     return;
   }
   const rows = [
-    { name: 'score', value: check.average_precision, first: check.precision_at_100, own: true },
+    { name: 'score', value: check.average_precision, first: check.found_at_100, own: true },
     ...check.evidence.map(([name, value, first]) => ({ name, value, first })),
     { name: 'a random ranking', value: check.base_rate, first: null, base: true },
   ];
@@ -210,7 +210,7 @@ function showCheck() {
       [
         { title: 'Ranked by', cell: ({ name, own, base }) => make('span', { class: own ? 'own' : base ? 'base' : null }, name) },
         { title: 'Average precision', figure: true, cell: ({ value }) => meter(value / most, value.toFixed(3)) },
-        { title: 'Known bad of the first 100', figure: true, cell: ({ first }) => (first === null ? '' : first.toFixed(2)) },
+        { title: 'Found in the first 100', figure: true, cell: ({ first }) => (first === null ? '' : foundOf(first, check)) },
       ],
       rows,
     ),
@@ -218,14 +218,24 @@ function showCheck() {
   byId('check').showModal();
 }
 
+/** Held-out known bad among the first 100 of all folds, of the most possible. */
+function foundOf(found, { most_at_100: most }) {
+  return `${grouped.format(Math.round(found))} of ${grouped.format(most)}`;
+}
+
+/** What ranks entities by an evidence. */
+function rankingBy(name) {
+  return `sort entities.parquet by this column, descending, missing values last (in SQL: ORDER BY "${name.replaceAll('"', '""')}" DESC NULLS LAST)`;
+}
+
 /** The verdict on the scores of a window, in words. */
 function checkWords({ check, fixed, scored_total: total }) {
   if (total === 0) return 'No entity of this window has a score.';
   if (!check) return fixed ? 'Too few are known bad to learn from or to check: scores are a fixed combination of the evidence. They rank, but are no probabilities.' : 'The scores of this window were not checked.';
   const held = `Each known bad entity was ranked as if it were not known: ${grouped.format(check.known_bad)} of them, in five parts.`;
-  if (!check.is_chance && check.is_clear) return `One evidence alone ranks clearly better than the scores: ${check.better[0]} has an average precision of ${check.better[1].toFixed(3)}, and the scores have ${check.average_precision.toFixed(3)}. Sort entities.parquet by this column, or rank clusters by ties alone with --model none. ${held}`;
-  if (!check.is_chance) return `${held} Average precision is ${check.average_precision.toFixed(3)}, and that of a random ranking ${check.base_rate.toFixed(3)}; the share of known bad among the first 100 is ${check.precision_at_100.toFixed(2)}.`;
-  const better = check.better ? ` ${check.better[0]} alone has ${check.better[1].toFixed(3)}: rank by this column of entities.parquet instead.` : ' No evidence alone is better.';
+  if (!check.is_chance && check.is_clear) return `One evidence alone ranks clearly better than the scores: ${check.better[0]} has an average precision of ${check.better[1].toFixed(3)}, and the scores have ${check.average_precision.toFixed(3)}. To rank by it, ${rankingBy(check.better[0])}${check.is_of_ties ? ', or rank clusters by ties alone with --model none' : ''}. ${held}`;
+  if (!check.is_chance) return `${held} Average precision is ${check.average_precision.toFixed(3)}, and that of a random ranking ${check.base_rate.toFixed(3)}; among the first 100 of each part are ${foundOf(check.found_at_100, check)} that were held out.`;
+  const better = check.better ? ` ${check.better[0]} alone has ${check.better[1].toFixed(3)}: ${rankingBy(check.better[0])} instead.` : ' No evidence alone is better.';
   return `The scores rank no better than chance: their average precision is ${check.average_precision.toFixed(3)}, and that of a random ranking ${check.base_rate.toFixed(3)}.${better} ${held}`;
 }
 
@@ -234,8 +244,8 @@ function isWarned(check) {
   return Boolean(check && (check.is_chance || check.is_clear));
 }
 
-/** Warns above the ranking if the scores of the chosen window are no better than chance, or one evidence is better. */
-function warnOfChance() {
+/** Warns above the ranking if the scores of the chosen window are no better than chance, or clearly worse than one evidence. */
+function warnOfScores() {
   const { check } = doc.windows[state.window];
   byId('at-chance').hidden = !isWarned(check);
   byId('at-chance').textContent = isWarned(check) ? checkWords(doc.windows[state.window]).split(' Each known bad')[0] : '';

@@ -117,7 +117,7 @@ function showWindow() {
   byId('before').disabled = state.window === 0;
   byId('after').disabled = state.window === doc.windows.length - 1;
   drawLegend();
-  warnOfChance();
+  warnOfScores();
 }
 
 /** The address leads back to what is chosen. */
