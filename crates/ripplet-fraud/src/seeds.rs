@@ -86,6 +86,35 @@ impl From<ReadError> for ListError {
     }
 }
 
+/// Lists contradict each other on an entity.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum Conflict {
+    /// It is known to be bad, and trusted.
+    #[error(
+        "the {kind} `{id}` is known to be bad and trusted at the same time: take it off one list"
+    )]
+    Trusted {
+        /// Kind of the entity.
+        kind: String,
+        /// Id of the entity.
+        id: String,
+    },
+    /// It is known to be bad, and cleared, from the same instant on.
+    #[error(
+        "the {kind} `{id}` is known to be bad and cleared from the same time on ({}): take it off one list, or give the \
+         entry that holds a later `from`",
+        since.map_or("no `from`".into(), |since| since.to_string())
+    )]
+    Cleared {
+        /// Kind of the entity.
+        kind: String,
+        /// Id of the entity.
+        id: String,
+        /// The instant; `None` if neither entry has one.
+        since: Option<Timestamp>,
+    },
+}
+
 /// Size limit of a list in bytes, and of the entries kept of it: some ten million accounts.
 pub const LARGEST_LIST: u64 = 1 << 30;
 

@@ -504,8 +504,7 @@ impl From<PipelineError> for Failure {
             | PipelineError::Folder(_)
             | PipelineError::Database(_)
             | PipelineError::List(_)
-            | PipelineError::Both { .. }
-            | PipelineError::Contradiction { .. }
+            | PipelineError::Conflict(_)
             | PipelineError::Model(_)
             | PipelineError::NoKnownBad
             | PipelineError::Noise(_)

@@ -189,7 +189,8 @@ fn evaluated(
     let lists = Lists::read(files, feed.entities(), kind)?;
     lists.notes().for_each(|note| console.remark(note));
     let (confirmed, trusted): (KnownBad, Trusted) = (lists.known_bad(), lists.trusted());
-    let mut evaluator = Evaluator::new(evaluation, &confirmed)?;
+    let evaluator = Evaluator::new(evaluation, &confirmed)?;
+    let mut evaluator = evaluator.with_cleared(lists.cleared().to_vec());
     if let Some(path) = &arguments.entity_table {
         let kind = feed.entities().find_kind(kind).unwrap_or(KindId(0));
         let path = TableSource::from(path.clone());
@@ -207,9 +208,6 @@ fn evaluated(
             console.stage(format!("ranking the window of {}", window.range));
             let days: Vec<_> = feed.days().map(|(_, day)| day).collect();
             let (entities, mut watch) = (feed.entities(), console.watch());
-            if cleared.is_some() {
-                evaluator.set_cleared(lists.held(entities, window)?.cleared.vertices);
-            }
             evaluator.window(executor, window, &days, entities, &trusted, &mut watch)?;
         }
     }

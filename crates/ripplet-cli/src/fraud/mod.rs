@@ -149,8 +149,7 @@ impl Failure {
             PipelineError::Database(error) => help_for_database(error, kept),
             PipelineError::List(ListError::NoIds { .. }) => NAME_THE_IDS,
             PipelineError::List(_)
-            | PipelineError::Both { .. }
-            | PipelineError::Contradiction { .. }
+            | PipelineError::Conflict(_)
             | PipelineError::Model(_)
             | PipelineError::NoTransactions(_) => "",
             PipelineError::Folder(FolderError::Io { .. } | FolderError::Write(_)) => kept.help(),
@@ -179,9 +178,8 @@ impl Failure {
                         !matches!(folder, FolderError::Io { .. } | FolderError::Write(_))
                     }
                     PipelineError::List(_)
-                    | PipelineError::Contradiction { .. }
                     | PipelineError::Model(_)
-                    | PipelineError::Both { .. }
+                    | PipelineError::Conflict(_)
                     | PipelineError::NoKnownBad
                     | PipelineError::Noise(_)
                     | PipelineError::NoTransactions(_) => true,
@@ -319,6 +317,7 @@ impl From<EvaluateError> for Failure {
             EvaluateError::Detect(error) => PipelineError::from(error).into(),
             EvaluateError::Run(error) => error.into(),
             EvaluateError::Model(error) => PipelineError::from(error).into(),
+            EvaluateError::Conflict(error) => PipelineError::from(error).into(),
             EvaluateError::OutOfMemory(error) => PipelineError::from(error).into(),
             error => {
                 let help = match &error {

@@ -88,6 +88,12 @@ fn an_evaluation_s_draws_are_a_table() {
     sandbox.write("cleared.csv", "id\na\n");
     let refused = ["the user `a` is known to be bad and cleared"];
     evaluate("--cleared cleared.csv").must_fail("both", 2, &refused);
+    // An account that is confirmed and trusted is refused with and without accounts that were cleared.
+    sandbox.write("cleared.csv", "id,from\nc,2024-05-02\n");
+    sandbox.write("trusted.csv", "id\nb\n");
+    let refused = ["the user `b` is known to be bad and trusted"];
+    evaluate("--trusted trusted.csv").must_fail("both", 2, &refused);
+    evaluate("--trusted trusted.csv --cleared cleared.csv").must_fail("both", 2, &refused);
     sandbox.write("model.json", "{}");
     evaluate("--model model.json").must_fail("no model", 2, &["model.json", "`format`"]);
     evaluate("-o draws.xlsx").must_fail("a spreadsheet", 2, &["draws.xlsx", ".parquet"]);

@@ -10,9 +10,9 @@ use crate::detect::{DetectError, Known};
 use crate::entity_table::EntityTable;
 use crate::evidence::{BlindEvidence, Evidence, Sources};
 use crate::model::{Earlier, ModelFile};
-use crate::seeds::ListEntry;
+use crate::seeds::{Conflict, ListEntry};
 use crate::ties::{Ties, arcs};
-use crate::{Entities, KindId, KnownBad, Trusted, Window};
+use crate::{Entities, KindId, KnownBad, Timestamp, Trusted, Window};
 use rayon::prelude::*;
 use ripplet_graph::VertexId;
 use ripplet_graph::splitmix::finalize;
@@ -25,6 +25,17 @@ struct Account {
     vertex: Option<VertexId>,
     /// End of the first window in which it has transactions, in days.
     begun: Option<f64>,
+    /// Whether analysts cleared it by the end of the last window, after all of its entries. It then counts neither as bad
+    /// nor as good.
+    is_cleared: bool,
+}
+
+/// Examples of a draw that are active at the end of a window, ascending.
+struct Labels {
+    /// Known accounts.
+    bad: Vec<VertexId>,
+    /// Cleared entities.
+    good: Vec<VertexId>,
 }
 
 /// One draw: the known accounts, and when each method detected which account.
@@ -50,8 +61,20 @@ pub struct Evaluator {
     end: f64,
     table: Option<EntityTable>,
     model: Option<ModelFile>,
-    /// Entities that are cleared at the end of the next window, ascending.
-    cleared: Vec<VertexId>,
+    /// Entries of entities that analysts cleared.
+    cleared: Vec<ListEntry>,
+}
+
+impl Account {
+    fn of(entries: Vec<ListEntry>) -> Account {
+        Account { entries, vertex: None, begun: None, is_cleared: false }
+    }
+
+    /// Returns the latest beginning of its entries that are active at an instant; `None` if none is.
+    fn since(&self, at: Timestamp) -> Option<Option<Timestamp>> {
+        let active = self.entries.iter().filter(|entry| entry.is_active_at(at));
+        active.map(|entry| entry.from).max()
+    }
 }
 
 impl Evaluator {
@@ -69,8 +92,7 @@ impl Evaluator {
         let mut kinds: Vec<KindId> = by_id.keys().map(|(kind, _)| *kind).collect();
         kinds.dedup();
         let entries = by_id.into_values();
-        let accounts: Vec<Account> =
-            entries.map(|entries| Account { entries, vertex: None, begun: None }).collect();
+        let accounts: Vec<Account> = entries.map(Account::of).collect();
         let confirmed = accounts.len();
         if confirmed == 0 {
             return Err(EvaluateError::NobodyConfirmed);
@@ -121,10 +143,13 @@ impl Evaluator {
         Evaluator { model: Some(model), ..self }
     }
 
-    /// Sets the entities that analysts cleared by the end of the next window, ascending: examples of good ones for
-    /// [`Method::Score`], in this window alone. A confirmed account among them is not known there.
-    pub fn set_cleared(&mut self, cleared: Vec<VertexId>) {
-        self.cleared = cleared;
+    /// Adds entities that analysts cleared: examples of good ones for [`Method::Score`] while their entries are active.
+    ///
+    /// Of a known account that is also cleared, the later entry decides. That a held-out account is confirmed is not known to
+    /// any method: it stays cleared. An account that was cleared after it was confirmed is neither ranked nor held out.
+    #[must_use]
+    pub fn with_cleared(self, cleared: Vec<ListEntry>) -> Evaluator {
+        Evaluator { cleared, ..self }
     }
 
     /// Returns the table of entities.
@@ -135,7 +160,7 @@ impl Evaluator {
     /// Ranks the accounts of the next window in all draws; `window_days` are those of the window, in order.
     ///
     /// # Errors
-    /// If detection fails, the model has evidence that the evaluation does not have, memory allocation fails, or the
+    /// If an account is confirmed and trusted, or confirmed and cleared from the same instant on, detection fails, the model has evidence that the evaluation does not have, memory allocation fails, or the
     /// observer cancels.
     pub fn window(
         &mut self,
@@ -159,6 +184,8 @@ impl Evaluator {
                 account.begun = Some(days);
             }
         }
+        let before = Timestamp(end.0.saturating_sub(1));
+        let cleared = self.decide(entities, &trusted, graph.vertices(), before)?;
         let population =
             (0..graph.vertices()).filter(|&v| self.kinds.contains(&entities.kind_of(v)));
         let population: Vec<VertexId> = population.collect();
@@ -180,14 +207,10 @@ impl Evaluator {
             true => Some(BlindEvidence::of(executor, sources, seed, observer)?),
             false => None,
         };
-        let cleared = std::mem::take(&mut self.cleared);
-        let before = crate::Timestamp(end.0.saturating_sub(1));
         let mut blind: Vec<Option<Vec<f64>>> = vec![None; self.options.methods.len()];
         let mut rows = Vec::new();
         for index in 0..self.draws.len() {
-            let mut bad = self.known_at(index, before);
-            bad.retain(|v| trusted.binary_search(v).is_err());
-            bad.retain(|v| cleared.binary_search(v).is_err());
+            let Labels { bad, good } = self.labels(index, before, &cleared);
             let known = Known { bad: &bad, trusted: &trusted };
             let evidence = blind_evidence.as_ref();
             let evidence = evidence.map(|of| Evidence::of(of, graph, &ties, entities, &bad));
@@ -204,7 +227,7 @@ impl Evaluator {
                 ties: &ties,
                 known,
                 entities,
-                cleared: &cleared,
+                cleared: &good,
                 card: card.as_ref(),
                 evidence,
                 earlier,
@@ -228,18 +251,66 @@ impl Evaluator {
         Ok(())
     }
 
-    /// Returns a draw's known accounts that are active at an instant and in the window.
-    fn known_at(&self, draw: usize, at: crate::Timestamp) -> Vec<VertexId> {
-        let known = self.accounts.iter().zip(&self.draws[draw].known).filter(|(_, known)| **known);
-        let holding =
-            known.filter(|(account, _)| account.entries.iter().any(|e| e.is_active_at(at)));
-        let mut vertices: Vec<VertexId> =
-            holding.filter_map(|(account, _)| account.vertex).collect();
-        vertices.sort_unstable();
-        vertices
+    /// Decides which accounts are cleared at an instant, and returns the cleared entities of the window with the latest
+    /// beginning of their active entries.
+    fn decide(
+        &mut self,
+        entities: &Entities,
+        trusted: &[VertexId],
+        vertices: u32,
+        at: Timestamp,
+    ) -> Result<BTreeMap<VertexId, Option<Timestamp>>, Conflict> {
+        let mut cleared = BTreeMap::new();
+        for entry in self.cleared.iter().filter(|entry| entry.is_active_at(at)) {
+            let found = entities.find(entry.kind, &entry.id).filter(|&v| v < vertices);
+            if let Some(v) = found {
+                let since = cleared.entry(v).or_insert(entry.from);
+                *since = entry.from.max(*since);
+            }
+        }
+        for account in &mut self.accounts {
+            account.is_cleared = false;
+            let Some(v) = account.vertex else { continue };
+            let name = || (entities.kind_name_of(v).to_owned(), entities.id_of(v).to_owned());
+            let bad = account.since(at);
+            let good = cleared.get(&v).copied();
+            if let (Some(since), true) = (bad, bad == good) {
+                let (kind, id) = name();
+                return Err(Conflict::Cleared { kind, id, since });
+            }
+            if bad > good && trusted.binary_search(&v).is_ok() {
+                let (kind, id) = name();
+                return Err(Conflict::Trusted { kind, id });
+            }
+            // Confirmed later on, it is bad.
+            let latest = account.entries.iter().map(|entry| entry.from).max().flatten();
+            account.is_cleared = good.is_some_and(|since| since >= latest);
+        }
+        Ok(cleared)
     }
 
-    /// Ranks the accounts that are not known in a draw, and records detections.
+    /// Returns the known accounts of a draw that are active at an instant and in the window, and the cleared entities, by
+    /// what the draw knows.
+    fn labels(
+        &self,
+        draw: usize,
+        at: Timestamp,
+        cleared: &BTreeMap<VertexId, Option<Timestamp>>,
+    ) -> Labels {
+        let (mut bad, mut good) = (Vec::new(), cleared.clone());
+        let known = self.accounts.iter().zip(&self.draws[draw].known).filter(|(_, known)| **known);
+        for (account, _) in known {
+            let (Some(v), Some(since)) = (account.vertex, account.since(at)) else { continue };
+            if good.get(&v).is_none_or(|&cleared| cleared < since) {
+                bad.push(v);
+                good.remove(&v);
+            }
+        }
+        bad.sort_unstable();
+        Labels { bad, good: good.into_keys().collect() }
+    }
+
+    /// Ranks the accounts that are neither known in a draw nor cleared after they were confirmed, and records detections.
     fn rank(
         &mut self,
         draw: usize,
@@ -250,11 +321,13 @@ impl Evaluator {
     ) -> Row {
         let Draw { key, known, found, .. } = &mut self.draws[draw];
         let of_known = self.accounts.iter().zip(&*known);
-        let mut left_out: Vec<VertexId> =
-            of_known.filter_map(|(account, known)| account.vertex.filter(|_| *known)).collect();
+        let is_left_out = |account: &Account, known: bool| known || account.is_cleared;
+        let left_out =
+            of_known.filter_map(|(of, &known)| of.vertex.filter(|_| is_left_out(of, known)));
+        let mut left_out: Vec<VertexId> = left_out.collect();
         left_out.sort_unstable();
         let held_out = self.accounts.iter().zip(&*known).enumerate();
-        let held_out = held_out.filter(|(_, (_, known))| !**known);
+        let held_out = held_out.filter(|(_, (account, known))| !is_left_out(account, **known));
         let held_out: BTreeMap<VertexId, usize> =
             held_out.filter_map(|(at, (account, _))| account.vertex.map(|v| (v, at))).collect();
         let ranked = population.iter().filter(|v| left_out.binary_search(v).is_err());
@@ -303,7 +376,8 @@ impl Evaluator {
             let method = self.options.methods.iter().position(|method| *method == row.method);
             let draw = &self.draws[row.draw as usize];
             let found = draw.found[method.unwrap_or(0)].iter().zip(&self.accounts);
-            let held_out = found.zip(&draw.known).filter(|(_, known)| !**known);
+            let held_out = found.zip(&draw.known);
+            let held_out = held_out.filter(|((_, of), known)| !**known && !of.is_cleared);
             let begun = held_out.filter_map(|((at, account), _)| Some((*at, account.begun?)));
             let waits: Vec<(bool, f64)> = begun
                 .map(|(at, begun)| (at.is_some(), (at.unwrap_or(self.end) - begun).max(0.0)))
@@ -323,5 +397,63 @@ impl Evaluator {
             windows: self.windows,
         };
         Ok(Report::of(self.options, counted, self.last))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DAY: i64 = 86_400_000_000;
+
+    /// The label of a held-out account has no effect on the examples of a draw.
+    #[test]
+    fn examples_are_decided_by_what_a_draw_knows() {
+        let mut entities = Entities::new();
+        let kind = entities.kind("account").unwrap();
+        let entry = |id: &str, day: i64| {
+            let from = Some(Timestamp(day * DAY));
+            ListEntry { kind, id: id.into(), from, until: None }
+        };
+        for id in ["known", "held out", "cleared later", "good"] {
+            entities.intern(kind, id).unwrap();
+        }
+        let confirmed = [entry("known", 32), entry("held out", 32), entry("cleared later", 1)];
+        let confirmed = KnownBad { entries: confirmed.to_vec() };
+        let cleared = [("known", 5), ("held out", 5), ("cleared later", 33), ("good", 5)];
+        let cleared = cleared.map(|(id, day)| entry(id, day)).to_vec();
+        let options = Evaluation { draws: 1, ..Evaluation::default() };
+        let mut evaluator = Evaluator::new(options, &confirmed).unwrap().with_cleared(cleared);
+        for account in &mut evaluator.accounts {
+            account.vertex = entities.find(kind, &account.entries[0].id);
+        }
+        let ids = |vertices: &[VertexId]| -> Vec<String> {
+            vertices.iter().map(|&v| entities.id_of(v).to_owned()).collect()
+        };
+        let mut at = |day: i64, known: &[&str]| {
+            let of = |account: &Account| known.contains(&&*account.entries[0].id);
+            evaluator.draws[0].known = evaluator.accounts.iter().map(of).collect();
+            let at = Timestamp(day * DAY);
+            let cleared = evaluator.decide(&entities, &[], 4, at).unwrap();
+            let Labels { bad, good } = evaluator.labels(0, at, &cleared);
+            let left_out = evaluator.accounts.iter().filter(|account| account.is_cleared);
+            let left_out: Vec<VertexId> = left_out.filter_map(|account| account.vertex).collect();
+            [ids(&bad), ids(&good), ids(&left_out)]
+        };
+        let all = ["known", "held out", "cleared later"];
+        let none: [&str; 0] = [];
+        // Before the accounts are confirmed, all that are cleared are good ones.
+        let found = at(10, &all);
+        assert_eq!(found[0], ["cleared later"]);
+        assert_eq!(found[1], ["known", "held out", "good"]);
+        assert_eq!(found[2], none, "they will be confirmed");
+        let found = at(40, &all);
+        assert_eq!(found[0], ["known", "held out"]);
+        assert_eq!(found[1], ["cleared later", "good"]);
+        assert_eq!(found[2], ["cleared later"]);
+        let found = at(40, &["known"]);
+        assert_eq!(found[0], ["known"]);
+        assert_eq!(found[1], ["held out", "cleared later", "good"]);
+        assert_eq!(found[2], ["cleared later"]);
     }
 }

@@ -49,6 +49,7 @@ pub use rows::write_draws;
 use crate::baselines::BaselineError;
 use crate::detect::{DetectError, Detection};
 use crate::model::ModelError;
+use crate::seeds::Conflict;
 use ripplet_analytics::AnalysisError;
 use ripplet_analytics::pagerank::JumpsError;
 use ripplet_graph::OutOfMemory;
@@ -122,6 +123,9 @@ pub enum EvaluateError {
     /// No window has a held-out account.
     #[error("no confirmed account that was held out is in any window: do the ids and kinds match?")]
     NoAccountSeen,
+    /// An account is confirmed and trusted, or confirmed and cleared from the same instant on.
+    #[error(transparent)]
+    Conflict(#[from] Conflict),
     /// Detection failed.
     #[error(transparent)]
     Detect(#[from] DetectError),

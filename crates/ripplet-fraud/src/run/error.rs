@@ -1,5 +1,6 @@
 //! Error of a run.
 
+use crate::TimeRange;
 use crate::counts::Counts;
 use crate::database::DatabaseError;
 use crate::detect::DetectError;
@@ -7,11 +8,10 @@ use crate::entities::EntityError;
 use crate::feed::FeedError;
 use crate::folder::FolderError;
 use crate::model::ModelError;
-use crate::seeds::ListError;
+use crate::seeds::{Conflict, ListError};
 use crate::source::SourceError;
 use crate::source::reader::ReaderError;
 use crate::window::WindowError;
-use crate::{TimeRange, Timestamp};
 use ripplet_graph::OutOfMemory;
 use ripplet_io::WriteError;
 use ripplet_lp::RunError;
@@ -35,30 +35,9 @@ pub enum PipelineError {
     /// Results cannot be written to the database.
     #[error(transparent)]
     Database(#[from] DatabaseError),
-    /// An entity is on both lists.
-    #[error(
-        "the {kind} `{id}` is known to be bad and trusted at the same time: take it off one list"
-    )]
-    Both {
-        /// The kind of entity.
-        kind: String,
-        /// Id of the entity.
-        id: String,
-    },
-    /// An entity is bad and cleared from the same instant on.
-    #[error(
-        "the {kind} `{id}` is known to be bad and cleared from the same time on ({}): take it off one list, or give the \
-         entry that holds a later `from`",
-        since.map_or("no `from`".into(), |since| since.to_string())
-    )]
-    Contradiction {
-        /// The kind of entity.
-        kind: String,
-        /// Id of the entity.
-        id: String,
-        /// The instant; `None` if neither entry has one.
-        since: Option<Timestamp>,
-    },
+    /// An entity is known to be bad and trusted, or bad and cleared from the same instant on.
+    #[error(transparent)]
+    Conflict(#[from] Conflict),
     /// The model cannot be used.
     #[error("the model cannot be used: {0}")]
     Model(#[from] ModelError),

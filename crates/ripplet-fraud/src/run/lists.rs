@@ -2,7 +2,7 @@
 
 use super::PipelineError;
 use crate::folder::WindowRecord;
-use crate::seeds::{self, ActiveEntries, ListEntry};
+use crate::seeds::{self, ActiveEntries, Conflict, ListEntry};
 use crate::source::TableSource;
 use crate::{Entities, KindId, KnownBad, Timestamp, Trusted, Window};
 use ripplet_graph::VertexId;
@@ -136,6 +136,11 @@ impl Lists {
         }
     }
 
+    /// Returns the entries of cleared entities.
+    pub fn cleared(&self) -> &[ListEntry] {
+        entries_of(&self.cleared)
+    }
+
     /// Returns the entries that are active when a window ends, restricted to its vertices.
     ///
     /// Of an entity that is cleared, and known to be bad or confirmed, the later entry decides; an entry without `from`
@@ -177,21 +182,18 @@ impl Lists {
         let decisions = since(&self.all_bad).into_iter().zip(since(entries_of(&self.cleared)));
         let decided = contested.iter().copied().zip(decisions);
         if let Some((v, (since, _))) = decided.clone().find(|(_, (bad, cleared))| bad == cleared) {
-            return Err(PipelineError::Contradiction {
-                kind: entities.kind_name_of(v).into(),
-                id: entities.id_of(v).into(),
-                since,
-            });
+            let (kind, id) = (entities.kind_name_of(v).into(), entities.id_of(v).into());
+            return Err(Conflict::Cleared { kind, id, since }.into());
         }
         let is_cleared: Vec<bool> = decided.map(|(_, (bad, cleared))| bad < cleared).collect();
         let decision = |v: &VertexId| Some(is_cleared[contested.binary_search(v).ok()?]);
         bad.vertices.retain(|v| decision(v) != Some(true));
         cleared.vertices.retain(|v| decision(v) != Some(false));
         match both(&bad, &trusted).first() {
-            Some(&v) => Err(PipelineError::Both {
-                kind: entities.kind_name_of(v).into(),
-                id: entities.id_of(v).into(),
-            }),
+            Some(&v) => {
+                let (kind, id) = (entities.kind_name_of(v).into(), entities.id_of(v).into());
+                Err(Conflict::Trusted { kind, id }.into())
+            }
             None => Ok(ActiveLists { bad, trusted, cleared }),
         }
     }

@@ -206,8 +206,8 @@ fn cleared_accounts_are_examples_of_good_ones() {
     let confirmed = listed(&entities, 80..100);
     let executor = CpuExecutor::new(Some(2)).unwrap();
     let with = |cleared: Vec<u32>, method: Method| {
-        let mut evaluator = Evaluator::new(by(method), &confirmed).unwrap();
-        evaluator.set_cleared(cleared);
+        let evaluator = Evaluator::new(by(method), &confirmed).unwrap();
+        let mut evaluator = evaluator.with_cleared(listed(&entities, cleared).entries);
         let window = window(0, &staircase(), 200);
         evaluator.window(&executor, &window, &[], &entities, &Trusted::default(), &mut ()).unwrap();
         let rows = evaluator.finish().unwrap().rows;
@@ -218,9 +218,65 @@ fn cleared_accounts_are_examples_of_good_ones() {
     assert_ne!(with(alike.clone(), Method::Score), with(Vec::new(), Method::Score));
     let neighbors = Method::Baseline(Baseline::Neighbours);
     assert_eq!(with(alike, neighbors), with(Vec::new(), neighbors));
-    // A confirmed account that was cleared later is not known: without any, no neighbour is.
-    let nobody = with((80..100).collect(), Method::Evidence(0));
-    assert_ne!(nobody, with(Vec::new(), Method::Evidence(0)));
+}
+
+/// The entries of accounts from a day on.
+fn from(day: i64, mut list: KnownBad) -> Vec<ListEntry> {
+    list.entries.iter_mut().for_each(|entry| entry.from = Some(Timestamp(day * DAY)));
+    list.entries
+}
+
+#[test]
+fn accounts_that_were_cleared_after_they_were_confirmed_are_neither_ranked_nor_held_out() {
+    let entities = entities(100, 100);
+    let confirmed = listed(&entities, 80..100);
+    let executor = CpuExecutor::new(Some(2)).unwrap();
+    let options = Evaluation { known: 0.0, ..by(Method::Baseline(Baseline::Degree)) };
+    // a95 to a99, which are the first, are cleared on day 15.
+    let cleared = from(15, listed(&entities, 95..100));
+    let rows = |windows: u32| {
+        let evaluator = Evaluator::new(options.clone(), &confirmed).unwrap();
+        let mut evaluator = evaluator.with_cleared(cleared.clone());
+        for index in 0..windows {
+            let window = window(index, &staircase(), 200);
+            let none = Trusted::default();
+            evaluator.window(&executor, &window, &[], &entities, &none, &mut ()).unwrap();
+        }
+        evaluator.finish().unwrap().rows
+    };
+    for row in rows(1) {
+        assert_eq!((row.held_out, row.average_precision, row.detected), (20, 1.0, 10));
+    }
+    // a85 to a94 are detected, and a95 to a99, which the first window detected, count no more.
+    for row in rows(2) {
+        assert_eq!((row.held_out, row.average_precision, row.detected), (15, 1.0, 10));
+        assert_eq!(&*row.found, [5, 10, 15, 15]);
+    }
+}
+
+#[test]
+fn lists_that_contradict_each_other_are_refused() {
+    let entities = entities(100, 100);
+    let confirmed = listed(&entities, 80..100);
+    let executor = CpuExecutor::new(Some(2)).unwrap();
+    let error = |trusted: Vec<u32>, cleared: Vec<ListEntry>| {
+        let evaluator = Evaluator::new(by(Method::Ties), &confirmed).unwrap();
+        let mut evaluator = evaluator.with_cleared(cleared);
+        let trusted = Trusted { entries: listed(&entities, trusted).entries };
+        let window = window(0, &staircase(), 200);
+        let done = evaluator.window(&executor, &window, &[], &entities, &trusted, &mut ());
+        done.err().map(|error| error.to_string())
+    };
+    // With a list of cleared accounts as without one.
+    let of_a_good_one = from(5, listed(&entities, [3]));
+    for cleared in [Vec::new(), of_a_good_one.clone()] {
+        let text = error(vec![85], cleared).unwrap();
+        assert!(text.contains("account `a85` is known to be bad and trusted"), "{text}");
+    }
+    assert_eq!(error(vec![3], of_a_good_one), None);
+    assert_eq!(error(vec![85], from(5, listed(&entities, [85]))), None, "it is no longer bad");
+    let text = error(Vec::new(), listed(&entities, [85]).entries).unwrap();
+    assert!(text.contains("account `a85` is known to be bad and cleared"), "{text}");
 }
 
 #[test]
