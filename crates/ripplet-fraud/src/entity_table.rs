@@ -63,6 +63,18 @@ pub enum FeatureValues {
     },
 }
 
+impl Feature {
+    /// Returns the names of its columns of evidence, in their order: a number's own value, its mean over partners, and the mean
+    /// of that over partners of partners; or a category's share of the rows, and of the known bad.
+    pub fn columns(&self) -> Vec<String> {
+        let suffixes: &[&str] = match self.values {
+            FeatureValues::Numbers(_) => &["", "_of_partners", "_of_second"],
+            FeatureValues::Categories { .. } => &["_share", "_known"],
+        };
+        suffixes.iter().map(|suffix| format!("table_{}{suffix}", self.name)).collect()
+    }
+}
+
 /// Table of entities.
 #[derive(Debug, Default)]
 pub struct EntityTable {
@@ -85,8 +97,8 @@ impl EntityTable {
     /// Reads a table. `entities` has the kinds; rows without a kind are of the kind `default`.
     ///
     /// # Errors
-    /// If the file cannot be read, no column has ids, an id is empty or repeated, a kind is unknown, or there
-    /// are more than [`MOST_FEATURES`] features.
+    /// If the file cannot be read, no column has ids, an id is empty or repeated, a kind is unknown, there are more than
+    /// [`MOST_FEATURES`] features, the name of one has a byte of value 0, or two have a column of evidence of the same name.
     pub fn read(
         table: &TableSource,
         entities: &Entities,
@@ -105,6 +117,13 @@ impl EntityTable {
             return Err(ReadError::content(path, Place::File, sentence).into());
         }
         let columns: Vec<&str> = features.iter().map(|&at| &*names[at]).collect();
+        if let Some(name) = columns.iter().find(|name| name.contains('\0')) {
+            let sentence = format!(
+                "the name of the column `{}` has a byte of value 0: rename it",
+                name.escape_debug()
+            );
+            return Err(ReadError::content(path, Place::File, sentence).into());
+        }
         let types = types(table, &columns)?;
         let mut reading = Reading::new(&columns, &types, entities)?;
         let mut all = vec![&*names[id]];
@@ -154,7 +173,7 @@ impl EntityTable {
                 }
             }
         }
-        Ok(reading.finish(path, &columns)?)
+        reading.finish(path, &columns)
     }
 
     /// Returns the features, in the order of their columns.
@@ -205,6 +224,24 @@ impl EntityTable {
         let features: usize = self.features.iter().map(of).sum();
         self.rows.bytes() + (8 * self.vertices.capacity() + features) as u64
     }
+}
+
+/// Refuses features that have a column of evidence of the same name, as `age` and `age_of_partners` have.
+fn check_columns(path: &Path, features: &[Feature]) -> Result<(), ListError> {
+    let mut of: HashMap<String, &str> = HashMap::new();
+    for feature in features {
+        for column in feature.columns() {
+            if let Some(other) = of.get(&column) {
+                let sentence = format!(
+                    "the columns `{other}` and `{}` would both be the evidence `{column}`: rename one of them",
+                    feature.name
+                );
+                return Err(ReadError::content(path, Place::File, sentence).into());
+            }
+            of.insert(column, &feature.name);
+        }
+    }
+    Ok(())
 }
 
 /// Returns a cell's text; `None` if it is empty.
@@ -376,7 +413,7 @@ impl Reading {
         self.rows.intern(kind, id).map(|_| ()).map_err(Refused::Entity)
     }
 
-    fn finish(self, path: &Path, columns: &[&str]) -> Result<EntityTable, EntityError> {
+    fn finish(self, path: &Path, columns: &[&str]) -> Result<EntityTable, ListError> {
         let (mut features, mut constant, mut large) = (Vec::new(), Vec::new(), Vec::new());
         for (&name, values) in columns.iter().zip(self.values) {
             let values = match values {
@@ -399,6 +436,7 @@ impl Reading {
             };
             features.push(Feature { name: name.into(), values });
         }
+        check_columns(path, &features)?;
         let mut notes = Vec::new();
         let mut say = |names: &[&str], why: String| {
             if !names.is_empty() {
@@ -412,7 +450,8 @@ impl Reading {
         if features.is_empty() {
             notes.push(format!("{}: the table has no features", path.display()));
         }
-        let vertices = memory::filled(None, self.rows.len() as usize)?;
+        let rows = self.rows.len() as usize;
+        let vertices = memory::filled(None, rows).map_err(EntityError::from)?;
         Ok(EntityTable { features, rows: self.rows, vertices, notes })
     }
 }

@@ -47,6 +47,9 @@ pub struct FoundEntities {
     pub windows: u32,
     /// Number of windows whose entities have no score: those of a run without a model.
     pub without_scores: u32,
+    /// Number of windows whose scores are a fixed combination of the evidence, as too few were known bad: they rank, and
+    /// are no probabilities.
+    pub not_learnt: u32,
 }
 
 /// Entity with its windows.
@@ -86,7 +89,7 @@ pub struct Occurrence {
 /// Score of an entity in a window, as its table of entities has it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EntityScore {
-    /// Probability that it is bad.
+    /// Probability that it is bad; in a window whose scores were not learnt, it ranks and is no probability.
     pub probability: f32,
     /// Rank among all entities of the window, from 1.
     pub rank: u32,
@@ -193,6 +196,7 @@ impl Search<'_> {
         };
         self.found.windows += 1;
         self.found.without_scores += u32::from(record.scores.is_none());
+        self.found.not_learnt += u32::from(record.scores.as_ref().is_some_and(|of| !of.learnt));
         self.entities(folder, &now, record.scores.is_some())?;
         self.seen = record.vertices;
         self.active(folder, &now)?;

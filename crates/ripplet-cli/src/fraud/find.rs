@@ -12,6 +12,7 @@ use clap::Args;
 use ripplet::fraud::TimeRange;
 use ripplet::fraud::find::{FindError, FoundEntities, FoundEntity, Query, find, write_found};
 use ripplet::fraud::folder::RunFolder;
+use ripplet::fraud::model::FEWEST;
 use ripplet::fraud::run::PipelineError;
 use ripplet::fraud::source::SourceError;
 use ripplet::io::Format;
@@ -80,6 +81,9 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> 
     if found.without_scores > 0 {
         console.note(&found_without_scores(&found));
     }
+    if found.not_learnt > 0 {
+        console.note(&found_not_learnt(&found));
+    }
     for entity in found.entities.iter().filter(|entity| entity.occurrences.is_empty()) {
         let FoundEntity { kind, id, .. } = entity;
         console
@@ -131,6 +135,18 @@ fn found_without_scores(found: &FoundEntities) -> String {
     format!(
         "{which} no probabilities and ranks of entities (--model none, or an older version of ripplet); suspicion is that of \
          members of clusters"
+    )
+}
+
+/// Says that scores of windows are no probabilities.
+fn found_not_learnt(found: &FoundEntities) -> String {
+    let which = match found.windows - found.not_learnt {
+        0 => "all windows".to_owned(),
+        _ => format!("{} of {} windows", found.not_learnt, found.windows),
+    };
+    format!(
+        "in {which}, scores are a fixed combination of the evidence, as less than {FEWEST} known bad have transactions there (or by \
+         --model FILE): they rank, and are no probabilities"
     )
 }
 

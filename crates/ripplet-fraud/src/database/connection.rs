@@ -171,6 +171,7 @@ impl Database {
         let versions: Vec<String> =
             versions.map_err(failed)?.into_iter().map(|v| v.unwrap_or_default()).collect();
         if versions == ["1"] {
+            check_version_1(&mut transaction, &name, &failed)?;
             for statement in of_version_1(&schema, &what)? {
                 transaction.batch_execute(&statement).map_err(failed)?;
             }
@@ -248,6 +249,26 @@ fn of_version_1(schema: &str, what: &str) -> Result<Vec<String>, DatabaseError> 
     added.retain(|(table, _)| *table == "reasons");
     all.extend(of_tables(schema, added));
     Ok(all)
+}
+
+/// Refuses tables of version 1 to which this version cannot add what it needs, as the user added it.
+fn check_version_1(
+    transaction: &mut Transaction<'_>,
+    schema: &str,
+    failed: &impl Fn(postgres::Error) -> DatabaseError,
+) -> Result<(), DatabaseError> {
+    let refused = |table: &str, why: String| {
+        Err(DatabaseError::Table { schema: schema.into(), table: table.into(), why })
+    };
+    let column = FEATURES.0;
+    if columns_of(transaction, schema, "entities").map_err(failed)?.contains_key(column) {
+        let why = format!("has a column `{column}` already, which version {VERSION} would add");
+        return refused("entities", why);
+    }
+    if !columns_of(transaction, schema, "reasons").map_err(failed)?.is_empty() {
+        return refused("reasons", format!("is there already, and version {VERSION} would add it"));
+    }
+    Ok(())
 }
 
 /// Returns the statements that create some tables.

@@ -66,7 +66,7 @@ impl Features {
         let vertices = graph.vertices();
         let here = |row: usize| table.vertices()[row].filter(|&v| v < vertices);
         for feature in table.features() {
-            let name = &feature.name;
+            let (name, keys) = (&feature.name, feature.columns());
             match &feature.values {
                 FeatureValues::Numbers(values) => {
                     let mut own = memory::filled(MISSING, vertices as usize)?;
@@ -78,7 +78,7 @@ impl Features {
                     let near = means(graph, &own)?;
                     let second = means(graph, &near)?;
                     features.columns.extend([own, near, second]);
-                    features.of_columns.extend(of_number(name));
+                    features.of_columns.extend(of_number(name, keys));
                 }
                 FeatureValues::Categories { codes, counts } => {
                     let mut share = memory::filled(MISSING, vertices as usize)?;
@@ -94,9 +94,10 @@ impl Features {
                         }
                     }
                     features.columns.push(share);
-                    features.of_columns.push(of_frequency(name));
+                    let mut definitions = of_category(name, keys);
+                    features.of_columns.extend(definitions.next());
                     features.categories.push(Partition::of(labels)?);
-                    features.of_categories.push(of_category(name));
+                    features.of_categories.extend(definitions);
                 }
             }
         }
@@ -122,44 +123,47 @@ fn means(graph: &Graph, values: &[f32]) -> Result<Vec<f32>, OutOfMemory> {
     Ok(means)
 }
 
-fn of_number(name: &str) -> [Definition; 3] {
-    let of = |suffix: &str, meaning: String, formula: &'static str, reference| {
-        define(format!("table_{name}{suffix}"), meaning, formula, reference, false)
-    };
+fn of_number(name: &str, keys: Vec<String>) -> impl Iterator<Item = Definition> {
     let sgc = "Wu et al., Simplifying graph convolutional networks, ICML 2019";
-    [
-        of("", format!("`{name}` of the table of entities."), "x", ""),
-        of(
-            "_of_partners",
+    let of = [
+        (format!("`{name}` of the table of entities."), "x", ""),
+        (
             format!("`{name}` of the table, of its partners."),
             "mean of x over partners with a value",
             sgc,
         ),
-        of(
-            "_of_second",
+        (
             format!("`{name}` of the table, of its partners’ partners."),
             "mean over partners of their means of x",
             sgc,
         ),
-    ]
+    ];
+    let both = keys.into_iter().zip(of);
+    both.map(|(key, (meaning, formula, reference))| define(key, meaning, formula, reference, false))
 }
 
-fn of_frequency(name: &str) -> Definition {
-    let meaning = format!("How frequent its `{name}` is in the table of entities.");
-    define(format!("table_{name}_share"), meaning, "rows with it / rows", "", false)
-}
-
-fn of_category(name: &str) -> Definition {
-    let meaning = format!(
-        "Share of known bad among the others with its `{name}`, as a multiple of the share among all."
-    );
-    define(
-        format!("table_{name}_known"),
-        meaning,
-        "(known bad others + 2 b) / (others + 2) / b",
-        "Micci-Barreca, A preprocessing scheme for high-cardinality categorical attributes, 2001",
-        true,
-    )
+/// Returns the definitions of how frequent a category is, and of the share of known bad in it.
+fn of_category(name: &str, keys: Vec<String>) -> impl Iterator<Item = Definition> {
+    let of = [
+        (
+            format!("How frequent its `{name}` is in the table of entities."),
+            "rows with it / rows",
+            "",
+            false,
+        ),
+        (
+            format!(
+                "Share of known bad among the others with its `{name}`, as a multiple of the share among all."
+            ),
+            "(known bad others + 2 b) / (others + 2) / b",
+            "Micci-Barreca, A preprocessing scheme for high-cardinality categorical attributes, 2001",
+            true,
+        ),
+    ];
+    let both = keys.into_iter().zip(of);
+    both.map(|(key, (meaning, formula, reference, needs_known))| {
+        define(key, meaning, formula, reference, needs_known)
+    })
 }
 
 fn define(

@@ -318,13 +318,23 @@ fn tables_of_version_1_are_changed_and_keep_their_rows() {
     assert_ne!(schema.rows("SELECT count(*)::text FROM @@.reasons"), [[Some("0".into())]]);
     // Tables that only say that they are of version 1 are not half changed.
     schema.execute("UPDATE @@.ripplet_schema SET version = 1");
-    let error = match Database::open(&schema.options()) {
-        Ok(_) => panic!("it was taken"),
-        Err(error) => error.to_string(),
+    let refused = |schema: &mut Schema| {
+        let error = match Database::open(&schema.options()) {
+            Ok(_) => panic!("it was taken"),
+            Err(error) => error,
+        };
+        assert!(matches!(error, DatabaseError::Table { .. }), "{error}");
+        let version = schema.rows("SELECT version::text FROM @@.ripplet_schema");
+        assert_eq!(version, [[Some("1".into())]]);
+        error.to_string()
     };
-    assert!(error.contains("already exists"), "{error}");
-    let version = schema.rows("SELECT version::text FROM @@.ripplet_schema");
-    assert_eq!(version, [[Some("1".into())]]);
+    let error = refused(&mut schema);
+    assert!(error.contains("`entities`") && error.contains("a column `features`"), "{error}");
+    assert!(error.contains("name a new schema"), "{error}");
+    schema.execute("ALTER TABLE @@.entities DROP COLUMN features");
+    let error = refused(&mut schema);
+    assert!(error.contains("`reasons`") && error.contains("is there already"), "{error}");
+    assert!(error.contains("name a new schema"), "{error}");
 }
 
 #[test]

@@ -75,6 +75,20 @@ fn what_is_refused_says_where() {
     }
     let place = read("id,x\nann,1\nbob,2\nann,3\n").unwrap_err();
     assert!(place.contains(":4"), "{place}");
+    // Two columns whose evidence would have the same name.
+    for (header, rows, key) in [
+        ("age,age_of_partners", ["1,2", "3,4"], "table_age_of_partners"),
+        ("age_of_second,age", ["1,2", "3,4"], "table_age_of_second"),
+        ("town,town_share", ["Rom,1", "Bern,2"], "table_town_share"),
+    ] {
+        let error = read(&format!("id,{header}\nann,{}\nbob,{}\n", rows[0], rows[1])).unwrap_err();
+        let (one, other) = header.split_once(',').unwrap();
+        let expected = format!("`{one}` and `{other}` would both be the evidence `{key}`");
+        assert!(error.contains(&expected), "{error}");
+    }
+    assert!(read("id,age,age_of_partners\nann,1,Rom\nbob,2,Bern\n").is_ok(), "a category");
+    let error = read("id,a\0b\nann,1\nbob,2\n").unwrap_err();
+    assert!(error.contains("`a\\0b` has a byte of value 0"), "{error}");
     let many: Vec<String> = (0..201).map(|at| format!("x{at}")).collect();
     let error = read(&format!("id,{}\n", many.join(","))).unwrap_err();
     assert!(error.contains("201") && error.contains("200"), "{error}");

@@ -3,7 +3,7 @@
 use crate::output::cells;
 use crate::runs::{Days, run_into};
 use ripplet_fraud::find::{FindError, FoundEntities, Query, find};
-use ripplet_fraud::folder::RunFolder;
+use ripplet_fraud::folder::{RunFolder, WindowRecord};
 use ripplet_fraud::run::{ModelChoice, RunOptions};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -112,6 +112,9 @@ fn everybody_is_found_as_the_transactions_and_the_tables_have_them() {
     assert!(expected.values().any(|what| what.0 == "in a cluster"));
     assert!(expected.values().any(|what| what.0 == "in no cluster" && what.3.is_some()));
     assert_eq!((everybody.windows, everybody.without_scores), (5, 0));
+    let learnt = |of: &&WindowRecord| of.scores.as_ref().unwrap().learnt;
+    assert_eq!(manifest.windows.iter().filter(learnt).count() as u32, 5 - everybody.not_learnt);
+    assert_eq!(everybody.not_learnt, 5, "three are known");
     assert_eq!(found, expected);
 
     // One of them alone is found as among all; by its kind, too.
@@ -146,7 +149,7 @@ fn without_a_model_there_are_places_and_no_scores() {
     let out = days.path("run");
     run_into(&RunOptions { model: ModelChoice::None, ..days.options() }, &out, false).unwrap();
     let found = search(&RunFolder::open(&out).unwrap(), &Query { part: true, ..query("") });
-    assert_eq!((found.windows, found.without_scores), (2, 2));
+    assert_eq!((found.windows, found.without_scores, found.not_learnt), (2, 2, 0));
     let all = || found.entities.iter().flat_map(|entity| &entity.occurrences);
     assert!(all().any(|of| of.active) && all().all(|of| of.score.is_none()));
 }
