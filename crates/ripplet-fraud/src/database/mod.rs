@@ -11,7 +11,7 @@
 //! | `ripplet_schema` | one: `version`, [`VERSION`] |
 //! | `runs` | one a run: its id, version of ripplet, options, state, and when it began |
 //! | `windows` | one a window: range, counts, and the contents of `window.json` |
-//! | `clusters`, `members`, `known_bad`, `entities` | those of the files of the same names, with the run's id before |
+//! | `clusters`, `members`, `known_bad`, `entities`, `reasons` | those of the files of the same names, with the run's id before |
 //!
 //! A window is written in one transaction, which first removes an older window of the same run and number. So a
 //! window is there completely or not at all, and writing it again changes nothing. The transaction is committed
@@ -39,7 +39,7 @@ use std::path::PathBuf;
 use thiserror::Error;
 
 /// Version of the tables. Tables of version 1, which lack `reasons` and the column `features` of `entities`, are
-/// changed to this version; those of any other version are refused.
+/// changed to this version, unless the user added one of these; those of any other version are refused.
 pub const VERSION: i32 = 2;
 
 /// Name of the schema by default.

@@ -138,15 +138,15 @@ fn features_of_the_users_table_are_reasons_like_all_others() {
     ages.sort_by(f32::total_cmp);
     let typical = ages[ages.len() / 2];
     // The value beside the median of those that have one, as the table has them.
-    let mut told = 0;
+    let mut compared = 0;
     for entity in &part.scored {
         for (key, _, words) in &entity.explanation.reasons {
             if key == "table_age" {
                 let row = rows.iter().find(|row| row[column(&header, "id")] == entity.id);
                 let cell = &row.unwrap()[column(&header, "table_age")];
-                let told_values = words.strip_prefix("`age` of the table of entities: ").unwrap();
-                let told_values = told_values.replace(',', "");
-                let (value, usual) = told_values.split_once(" (typical: ").unwrap();
+                let stated = words.strip_prefix("`age` of the table of entities: ").unwrap();
+                let stated = stated.replace(',', "");
+                let (value, usual) = stated.split_once(" (typical: ").unwrap();
                 // Numbers from 100 on have no decimals.
                 let is = |text: &str, of: f32| (text.parse::<f32>().unwrap() - of).abs() <= 0.5;
                 match cell.parse() {
@@ -154,11 +154,11 @@ fn features_of_the_users_table_are_reasons_like_all_others() {
                     Err(_) => assert_eq!((value, &**cell), ("none", ""), "{words}"),
                 }
                 assert!(is(usual.trim_end_matches(')'), typical), "{words} {typical}");
-                told += 1;
+                compared += 1;
             }
         }
     }
-    assert!(told > 0);
+    assert!(compared > 0);
     // Clusters have them, too.
     let (header, rows) = cells(&window.join("clusters.parquet"));
     let of_cluster = |row: &Vec<String>| {
@@ -189,7 +189,7 @@ fn reasons_are_the_largest_points(folder: &Path, options: &RunOptions) -> (PathB
     let listed: Vec<&str> = part.scored.iter().map(|entity| &*entity.id).collect();
     let first: Vec<&str> = unknown.iter().take(100).map(|row| &*row[at("id")]).collect();
     assert_eq!(listed, first);
-    let mut told = 0;
+    let mut compared = 0;
     for (entity, row) in part.scored.iter().zip(&unknown) {
         let mut parts: Vec<(String, f64)> = points(&model, &header, row)
             .into_iter()
@@ -210,10 +210,10 @@ fn reasons_are_the_largest_points(folder: &Path, options: &RunOptions) -> (PathB
                 words.contains(|c: char| c.is_ascii_digit()) || words.contains("none"),
                 "{words}"
             );
-            told += 1;
+            compared += 1;
         }
     }
-    assert!(told > 100, "{told}");
+    assert!(compared > 100, "{compared}");
     // The table says the same.
     let (header, rows) = cells(&window.join("reasons.parquet"));
     assert_eq!(rows.len(), part.scored.len());
