@@ -140,8 +140,8 @@ impl Check {
         (value > self.average_precision && self.is_above_chance(value)).then_some((name, value))
     }
 
-    /// Returns [`better_evidence`](Check::better_evidence) if it is better by a tenth, and in all folds by so much that chance
-    /// hardly explains it; `None` with fewer than 20 known bad or three folds.
+    /// Returns [`better_evidence`](Check::better_evidence) if it is better by a tenth, and over the folds by more than chance
+    /// explains; `None` with fewer than 20 known bad or three folds.
     ///
     /// The test is Student's t of the differences in the folds, one-sided with one degree of freedom less than folds, at a
     /// level of 0.05 divided by the number of kinds of evidence (Bonferroni), as the best of them is tested.

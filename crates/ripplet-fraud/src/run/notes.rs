@@ -97,7 +97,7 @@ pub fn notes(manifest: &Manifest, windows: &[WindowRecord]) -> Vec<String> {
     notes
 }
 
-/// One of so many checked windows at least has a clearly better evidence, or there is no warning.
+/// Smallest share of checked windows with a clearly better evidence from which there is a warning: one in this number.
 const CLEAR_WINDOWS: usize = 3;
 
 const TIES_ALONE: &str = ", or rank clusters by ties alone with --model none";
