@@ -21,9 +21,11 @@ cargo xtask soak [--cases N] [--seconds N] [PART…]
                                            engine on many random graphs), deny, emulator (the GPU engine
                                            with more combinations), faults (every call of small runs
                                            fails), features, fuzz (N seconds a target, default 60),
-                                           networkx (NetworkX's own tests with ripplet), miri, properties
-                                           (property tests with N cases each, default 1000), python (the
-                                           package's tests, N cases of each that has random input), site
+                                           kernels (a build with compiled kernels), networkx (NetworkX's
+                                           own tests with ripplet), miri, properties (property tests with
+                                           N cases each, default 1000), python (the package's tests, N
+                                           cases of each that has random input), site, wheel (the Python
+                                           package as pip builds and installs it)
 cargo xtask site                           builds the documentation site in target/site: the guides, the
                                            notebooks and the reference of the Python package; needs
                                            `pip install -r docs/site/requirements.txt`

@@ -1,7 +1,9 @@
 //! The weekly soak run: what takes too long, or needs other tools, for every change.
 
 use crate::{USAGE, features, fuzz, number_option, root, run};
+use std::path::PathBuf;
 use std::process::Command;
+use std::{fs, io};
 
 /// Unit tests of `unsafe` code that Miri can run, and of the code around it: packages and modules.
 ///
@@ -108,6 +110,7 @@ fn parts(cases: u64, seconds: u64) -> Vec<Part> {
             }),
         ),
         part("site", "pip install -r docs/site/requirements.txt", Box::new(site)),
+        part("wheel", "Python 3.11 with venv, and a network", Box::new(wheel)),
     ]
 }
 
@@ -167,6 +170,52 @@ fn kernels() -> Result<(), String> {
         true => Ok(()),
         false => Err("the command was built with kernels, and does not have them".to_owned()),
     }
+}
+
+/// The most bytes of the Python package's wheel.
+const WHEEL_BYTES: u64 = 25_000_000;
+
+/// What an installed package does at least.
+const INSTALLED: &str = r#"
+import time, networkx, numpy
+begin = time.perf_counter()
+import ripplet
+seconds = time.perf_counter() - begin
+assert seconds < 0.1, f"import ripplet took {seconds} s after numpy"
+found = ripplet.communities([("ann", "bob"), ("bob", "cid"), ("cid", "ann"), ("dan", "eve")])
+assert sorted(found.sizes) == [2, 3], found
+graph = networkx.karate_club_graph()
+assert len(networkx.community.label_propagation_communities(graph, backend="ripplet")) == 3
+"#;
+
+/// Builds the wheel as `pip install .` does, installs it in an environment of its own, and uses it there.
+fn wheel() -> Result<(), String> {
+    let folder = root().join("target/wheel");
+    let failed = |error: io::Error| format!("{}: {error}", folder.display());
+    if folder.exists() {
+        fs::remove_dir_all(&folder).map_err(failed)?;
+    }
+    let environment = folder.join("environment");
+    let python = environment.join("bin/python");
+    run(Command::new("python3").args(["-m", "venv"]).arg(&environment))?;
+    let pip = || {
+        let mut pip = Command::new(&python);
+        pip.args(["-m", "pip", "--disable-pip-version-check"]);
+        pip
+    };
+    run(pip().args(["wheel", "--no-deps", "--wheel-dir"]).arg(&folder).arg(root()))?;
+    let entries = fs::read_dir(&folder).map_err(failed)?.flatten();
+    let is_wheel = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "whl");
+    let wheel = entries.map(|entry| entry.path()).find(is_wheel).ok_or("pip has made no wheel")?;
+    let bytes = fs::metadata(&wheel).map_err(failed)?.len();
+    println!("{} has {bytes} bytes", wheel.display());
+    if bytes > WHEEL_BYTES {
+        return Err(format!("the wheel has {bytes} bytes, more than {WHEEL_BYTES}"));
+    }
+    run(pip().args(["install", "--quiet", "networkx"]).arg(&wheel))?;
+    run(Command::new(environment.join("bin/ripplet")).arg("--version"))?;
+    // In another folder than that of the package's source, which Python would import.
+    run(Command::new(&python).args(["-c", INSTALLED]).current_dir(&folder))
 }
 
 /// Runs unit tests of `unsafe` code under Miri, with few cases of each property.
