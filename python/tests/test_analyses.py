@@ -305,3 +305,19 @@ def test_distances_from_chosen_vertices() -> None:
             rp.apsp(graph, sources=sources)
     with pytest.raises(rp.DeviceError, match="no kernel for distances from chosen vertices"):
         rp.apsp(graph, sources=["a"], device="cuda")
+
+
+@pytest.mark.parametrize("analysis", [rp.closeness, rp.harmonic])
+def test_closeness_by_a_sample(analysis: Any) -> None:
+    graph = rp.graph([(at, at * at % 97) for at in range(97)] + [(at, at + 1) for at in range(96)])
+    exact = analysis(graph)
+    assert np.array_equal(analysis(graph, samples=97).values, exact.values)
+    found = analysis(graph, samples=40, seed=3)
+    assert np.array_equal(found.values, analysis(graph, samples=40, seed=3, threads=1).values)
+    assert not np.array_equal(found.values, exact.values)
+    assert np.corrcoef(found.values, exact.values)[0, 1] > 0.8
+    assert "samples=40, seed=3" in found._repr_html_()
+    with pytest.raises(ValueError, match="give samples"):
+        analysis(graph, seed=3)
+    with pytest.raises(ValueError, match="samples"):
+        analysis(graph, samples=1)

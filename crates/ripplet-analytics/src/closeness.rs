@@ -17,6 +17,14 @@
 //! against the arcs, or in graphs of at most 128 vertices Bellman-Ford rounds for 64 sources at
 //! once.
 //!
+//! # Samples
+//! [`sampled_closeness`] searches from a random [`Sample`](crate::Sample) of k vertices instead of from all n, in a time that
+//! grows with k. The numbers and sums over the sampled sources are taken times (n − 1) / k, or (n − 1) / (k − 1) for a
+//! sampled vertex, which is no source of its own: their means over all samples are those over all vertices. Harmonic
+//! closeness is such a sum; the other measures are quotients of two, and their means are near the closeness, not equal to
+//! it. By Hoeffding's inequality, k = 1 + ln(2 n / p) / (2 e²) sources suffice for no normalized harmonic closeness by hops
+//! to differ by more than e, with probability 1 − p.
+//!
 //! # Memory
 //! Beside the graph, in bytes per vertex ([`plan`]):
 //!
@@ -24,6 +32,9 @@
 //! |---|---|---|
 //! | hops | 24 (16) | 48 (40) |
 //! | weights | 40 (16) | 20, and at most 66 KiB |
+//! | weights, a sample | 40 (16) | 52 (28), and at most 64 KiB |
+//!
+//! A sample needs 20 bytes per sampled vertex more; no more than k / 64 threads work.
 //!
 //! Compressed lists are decoded as they are read, without further memory.
 //!
@@ -37,14 +48,16 @@
 //!
 //! # References
 //! Ji, Liu, Huang, *SwarmGraph*, HPCC 2020, equations 1 and 2. Wasserman, Faust, *Social Network
-//! Analysis*, 1994. Beauchamp, *An improved index of centrality*, Behavioral Science 10, 1965.
+//! Analysis*, 1994. Beauchamp, *An improved index of centrality*, Behavioral Science 10, 1965. Eppstein, Wang, *Fast
+//! approximation of centrality*, Journal of Graph Algorithms and Applications 8, 2004 (samples).
 
-use crate::distances::{self, ByHops, ByWeights, Distances, Nearness, Reach};
+use crate::distances::{self, ByHops, ByWeights, Distances, FromSample, Nearness, Reach};
 use crate::sides::Along;
-use crate::{AnalysisError, Lengths, Plan};
+use crate::source_batches::GROUP;
+use crate::{AnalysisError, Lengths, Plan, Sample};
 use rayon::prelude::*;
 use ripplet_graph::batch::{BatchGraph, BatchSlice};
-use ripplet_graph::{GraphView, Observer, WeightScale, memory};
+use ripplet_graph::{GraphView, Observer, VertexId, WeightScale, memory};
 
 /// The closeness measure.
 ///
@@ -138,6 +151,113 @@ fn closeness_in(
             let found = distances::of_graph::<ByHops<Distances>>(graph, along, observer)?;
             scaled(&found, |found| scale.far(found))
         }
+    }
+}
+
+/// Returns the memory that [`sampled_closeness`] needs on `threads` threads beside the graph.
+pub fn plan_of_sampled<'g>(
+    graph: impl Into<GraphView<'g>>,
+    measure: Closeness,
+    lengths: Lengths,
+    sample: Sample,
+    threads: usize,
+) -> Plan {
+    let graph = graph.into();
+    sample.plan(graph.vertices(), |chosen| {
+        let Some(chosen) = chosen else { return plan(graph, measure, lengths, threads) };
+        let threads = threads.min(chosen.div_ceil(GROUP) as usize);
+        let plan = match (lengths.weigh_in(graph), measure) {
+            (true, Closeness::Harmonic) => distances::plan::<FromSample<Nearness>>(graph, threads),
+            (true, _) => distances::plan::<FromSample<Reach>>(graph, threads),
+            (false, Closeness::Harmonic) => distances::plan::<ByHops<Nearness>>(graph, threads),
+            (false, _) => distances::plan::<ByHops<Distances>>(graph, threads),
+        };
+        plan.with("values", 8 * u64::from(graph.vertices()))
+    })
+}
+
+/// Returns an estimate of the closeness of each vertex by the distances from a sample of the vertices, computed on rayon's
+/// current pool. If the sample is of all vertices, it is the closeness.
+///
+/// # Errors
+/// If the sample is of fewer than two vertices, the observer cancels, or memory is refused.
+///
+/// # Examples
+/// ```
+/// use ripplet_analytics::closeness::{Closeness, sampled_closeness};
+/// use ripplet_analytics::{Lengths, Sample};
+/// use ripplet_graph::{EdgeTable, GraphBuilder, VertexIds};
+///
+/// // A star of 100 leaves: vertex 0 is at distance 1 from all others.
+/// let ids = VertexIds::Consecutive { first: 0, count: 101 };
+/// let graph = GraphBuilder::new().build(EdgeTable::new(ids, vec![0; 100], (1..=100).collect())?)?;
+/// let sample = Sample { vertices: 10, seed: 1 };
+/// let hops = Lengths::Hops;
+/// let values = sampled_closeness(&graph, Closeness::Reciprocal, true, hops, sample, &mut ())?;
+/// assert!(values[0] == 1.0 && values[1] < 0.6);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn sampled_closeness<'g>(
+    graph: impl Into<GraphView<'g>>,
+    measure: Closeness,
+    normalized: bool,
+    lengths: Lengths,
+    sample: Sample,
+    observer: &mut dyn Observer,
+) -> Result<Vec<f64>, AnalysisError> {
+    let graph = graph.into();
+    let Some(chosen) = sample.choose(graph.vertices())? else {
+        return closeness_in(graph, measure, normalized, lengths, observer);
+    };
+    observer.on_stage("measuring distances");
+    let scale = Scale::new(measure, normalized, graph.vertices(), lengths.scale_in(graph));
+    let estimate = Estimate { chosen: &chosen, others: scale.others };
+    let (along, from) = (Along::Arcs, Some(&chosen[..]));
+    match (lengths.weigh_in(graph), measure) {
+        (true, Closeness::Harmonic) => {
+            let found = distances::from::<FromSample<Nearness>>(graph, along, from, observer)?;
+            estimate.values(&found, |found, times| scale.near(&Nearness(found.0 * times)))
+        }
+        (true, _) => {
+            let found = distances::from::<FromSample<Reach>>(graph, along, from, observer)?;
+            estimate.values(&found, |found, times| {
+                scale.farness(found.reached as f64 * times, found.far as f64 * times)
+            })
+        }
+        (false, Closeness::Harmonic) => {
+            let found = distances::from::<ByHops<Nearness>>(graph, along, from, observer)?;
+            estimate.values(&found, |found, times| scale.near(&Nearness(found.0 * times)))
+        }
+        (false, _) => {
+            let found = distances::from::<ByHops<Distances>>(graph, along, from, observer)?;
+            estimate.values(&found, |found, times| {
+                scale.farness(found.reached as f64 * times, found.far as f64 * times)
+            })
+        }
+    }
+}
+
+/// Estimates by a sample of the vertices.
+struct Estimate<'a> {
+    chosen: &'a [VertexId],
+    /// The number of vertices but one.
+    others: f64,
+}
+
+impl Estimate<'_> {
+    /// Returns the value of each vertex by what was found from the sample, and how many times it stands for all.
+    fn values<T: Sync>(
+        &self,
+        found: &[T],
+        value: impl Fn(&T, f64) -> f64 + Sync,
+    ) -> Result<Vec<f64>, AnalysisError> {
+        let count = self.chosen.len() as f64;
+        let mut values = scaled(found, |found| value(found, self.others / count))?;
+        // A sampled vertex is no source of its own.
+        let times = self.others / (count - 1.0);
+        let each = self.chosen.iter().map(|&vertex| vertex as usize);
+        each.for_each(|vertex| values[vertex] = value(&found[vertex], times));
+        Ok(values)
     }
 }
 

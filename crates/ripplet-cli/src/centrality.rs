@@ -30,6 +30,8 @@ pub struct ClosenessArguments {
     #[arg(long, help_heading = "Choices")]
     normalized: bool,
     #[command(flatten)]
+    sample: SampleArguments,
+    #[command(flatten)]
     asked: AskedArguments,
 }
 
@@ -41,6 +43,8 @@ pub struct HarmonicArguments {
     /// Divide by the number of other vertices: 1 if all of them are neighbours.
     #[arg(long, help_heading = "Choices")]
     normalized: bool,
+    #[command(flatten)]
+    sample: SampleArguments,
     #[command(flatten)]
     asked: AskedArguments,
 }
@@ -59,9 +63,19 @@ pub struct BetweennessArguments {
     /// by the number of all pairs.
     #[arg(long, help_heading = "Choices")]
     normalized: bool,
+    #[command(flatten)]
+    sample: SampleArguments,
+    #[command(flatten)]
+    asked: AskedArguments,
+}
+
+/// Options of a sample of the vertices.
+#[derive(Args, Clone, Copy)]
+struct SampleArguments {
     /// Estimate the values by the paths from a random sample of this many vertices, which takes less time.
     ///
-    /// The mean of all samples' estimates is the betweenness. If the graph has no more vertices, the values are exact.
+    /// The mean of all samples' estimates is the betweenness, or the harmonic centrality, and near the closeness. If the
+    /// graph has no more vertices, the values are exact.
     #[arg(
         long,
         value_name = "N",
@@ -74,8 +88,13 @@ pub struct BetweennessArguments {
     /// A larger sample of the same seed has the vertices of a smaller one.
     #[arg(long, value_name = "SEED", requires = "samples", help_heading = "Choices")]
     seed: Option<u64>,
-    #[command(flatten)]
-    asked: AskedArguments,
+}
+
+impl SampleArguments {
+    /// Returns the sample, if one is requested.
+    fn get(self) -> Option<Sample> {
+        self.samples.map(|vertices| Sample { vertices, seed: self.seed.unwrap_or(0) })
+    }
 }
 
 /// The measures by name.
@@ -104,10 +123,15 @@ struct Choices {
 }
 
 impl Choices {
-    /// Returns the settings of a measure without samples.
-    fn new(measure: &'static str, normalized: bool, lengths: Lengths) -> Choices {
-        let lengths = lengths_name(lengths);
-        Choices { measure, normalized, lengths, samples: None, seed: None }
+    fn new(
+        measure: &'static str,
+        normalized: bool,
+        lengths: Lengths,
+        sample: Option<Sample>,
+    ) -> Choices {
+        let (lengths, seed) = (lengths_name(lengths), sample.map(|sample| sample.seed));
+        let samples = sample.map(|sample| sample.vertices);
+        Choices { measure, normalized, lengths, samples, seed }
     }
 }
 
@@ -125,21 +149,34 @@ pub fn closeness_of(arguments: &ClosenessArguments, console: &Console) -> Result
     };
     let asked = &arguments.asked;
     let lengths = asked.values.lengths();
-    let choices = Choices::new(name, normalized, lengths);
-    let analysis = Analysis::Paths(PathAnalysis::Closeness { measure, normalized, lengths });
-    let weights = Weights::Lengths;
-    asked.ask(weights, analysis, choices, console)
+    let sample = arguments.sample.get();
+    let choices = Choices::new(name, normalized, lengths, sample);
+    let analysis = closeness_by(measure, normalized, lengths, sample);
+    asked.ask(Weights::Lengths, analysis, choices, console)
 }
 
 /// Finds harmonic closeness.
 pub fn harmonic_of(arguments: &HarmonicArguments, console: &Console) -> Result<Ending, Failure> {
-    let HarmonicArguments { normalized, asked } = arguments;
+    let HarmonicArguments { normalized, sample, asked } = arguments;
     let (measure, normalized) = (Closeness::Harmonic, *normalized);
     let lengths = asked.values.lengths();
-    let choices = Choices::new("harmonic", normalized, lengths);
-    let analysis = Analysis::Paths(PathAnalysis::Closeness { measure, normalized, lengths });
-    let weights = Weights::Lengths;
-    asked.ask(weights, analysis, choices, console)
+    let sample = sample.get();
+    let choices = Choices::new("harmonic", normalized, lengths, sample);
+    let analysis = closeness_by(measure, normalized, lengths, sample);
+    asked.ask(Weights::Lengths, analysis, choices, console)
+}
+
+/// Returns the analysis of closeness by the distances from all vertices, or from a sample.
+fn closeness_by(
+    measure: Closeness,
+    normalized: bool,
+    lengths: Lengths,
+    sample: Option<Sample>,
+) -> Analysis {
+    match sample {
+        Some(sample) => Analysis::SampledCloseness { measure, normalized, lengths, sample },
+        None => PathAnalysis::Closeness { measure, normalized, lengths }.into(),
+    }
 }
 
 /// Finds betweenness.
@@ -147,16 +184,15 @@ pub fn betweenness_of(
     arguments: &BetweennessArguments,
     console: &Console,
 ) -> Result<Ending, Failure> {
-    let &BetweennessArguments { edges, normalized, samples, seed, ref asked } = arguments;
+    let &BetweennessArguments { edges, normalized, sample, ref asked } = arguments;
     let lengths = asked.values.lengths();
     let measure = if edges { "edge-betweenness" } else { "betweenness" };
-    let sample = samples.map(|vertices| Sample { vertices, seed: seed.unwrap_or(0) });
+    let sample = sample.get();
     let analysis = match (sample, edges) {
         (Some(sample), _) => Analysis::SampledBetweenness { edges, normalized, lengths, sample },
         (None, true) => PathAnalysis::EdgeBetweenness { normalized, lengths }.into(),
         (None, false) => PathAnalysis::Betweenness { normalized, lengths }.into(),
     };
-    let seed = sample.map(|sample| sample.seed);
-    let choices = Choices { samples, seed, ..Choices::new(measure, normalized, lengths) };
+    let choices = Choices::new(measure, normalized, lengths, sample);
     asked.ask(Weights::Lengths, analysis, choices, console)
 }

@@ -1,4 +1,6 @@
-#![doc = include_str!("../README.md")]
+// Its example is tested by `ripplet-lp`, which it needs.
+#![cfg_attr(not(doctest), doc = include_str!("../README.md"))]
+#![cfg_attr(doctest, doc = "`#[label_program]`.")]
 
 use proc_macro::TokenStream;
 

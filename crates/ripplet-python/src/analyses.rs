@@ -167,6 +167,31 @@ pub fn analyse(
     })
 }
 
+/// Returns the sample of the vertices, if one is requested.
+fn sample(options: &Options<'_>) -> PyResult<Option<Sample>> {
+    match (options.count32("samples", 2)?, options.count("seed", 0)?) {
+        (None, Some(_)) => {
+            Err(Failure::input("seed is for a sample: give samples, or leave it out").into())
+        }
+        (vertices, seed) => {
+            Ok(vertices.map(|vertices| Sample { vertices, seed: seed.unwrap_or(0) }))
+        }
+    }
+}
+
+/// Returns the analysis of closeness by the distances from all vertices, or from a sample.
+fn closeness(
+    measure: Closeness,
+    normalized: bool,
+    lengths: Lengths,
+    sample: Option<Sample>,
+) -> Analysis {
+    match sample {
+        Some(sample) => Analysis::SampledCloseness { measure, normalized, lengths, sample },
+        None => PathAnalysis::Closeness { measure, normalized, lengths }.into(),
+    }
+}
+
 pub fn analysis_of(name: AnalysisName, options: &Options<'_>) -> PyResult<Analysis> {
     let normalized = options.flag("normalized")?;
     let lengths = match options.flag("weighted")? {
@@ -190,28 +215,19 @@ pub fn analysis_of(name: AnalysisName, options: &Options<'_>) -> PyResult<Analys
                 }
             };
             let normalized = normalized || measure == Closeness::WassermanFaust;
-            PathAnalysis::Closeness { measure, normalized, lengths }.into()
+            closeness(measure, normalized, lengths, sample(options)?)
         }
         AnalysisName::Harmonic => {
-            PathAnalysis::Closeness { measure: Closeness::Harmonic, normalized, lengths }.into()
+            closeness(Closeness::Harmonic, normalized, lengths, sample(options)?)
         }
         AnalysisName::Betweenness | AnalysisName::EdgeBetweenness => {
             let edges = name == AnalysisName::EdgeBetweenness;
-            let vertices = options.count32("samples", 2)?;
-            let seed = options.count("seed", 0)?;
-            match (vertices, seed, edges) {
-                (None, Some(_), _) => {
-                    return Err(Failure::input(
-                        "seed is for a sample: give samples, or leave it out",
-                    )
-                    .into());
-                }
-                (Some(vertices), seed, _) => {
-                    let sample = Sample { vertices, seed: seed.unwrap_or(0) };
+            match (sample(options)?, edges) {
+                (Some(sample), _) => {
                     Analysis::SampledBetweenness { edges, normalized, lengths, sample }
                 }
-                (None, None, false) => PathAnalysis::Betweenness { normalized, lengths }.into(),
-                (None, None, true) => PathAnalysis::EdgeBetweenness { normalized, lengths }.into(),
+                (None, false) => PathAnalysis::Betweenness { normalized, lengths }.into(),
+                (None, true) => PathAnalysis::EdgeBetweenness { normalized, lengths }.into(),
             }
         }
         AnalysisName::PageRank => {

@@ -252,7 +252,8 @@ impl<'g> AnalysisRun<'g> {
     pub fn lengths(mut self, chosen: Lengths) -> Self {
         match &mut self.analysis {
             Analysis::Paths(paths) => *paths = paths.with_lengths(chosen),
-            Analysis::SampledBetweenness { lengths, .. } => *lengths = chosen,
+            Analysis::SampledBetweenness { lengths, .. }
+            | Analysis::SampledCloseness { lengths, .. } => *lengths = chosen,
             _ => {}
         }
         self

@@ -181,6 +181,8 @@ def closeness(
     *,
     measure: Literal["reciprocal", "wasserman-faust"] = "reciprocal",
     normalized: bool = False,
+    samples: int | None = None,
+    seed: int | None = None,
     weighted: bool = False,
     device: str | None = None,
     threads: int | None = None,
@@ -196,6 +198,11 @@ def closeness(
         igraph's, or networkx's.
     normalized : bool, default False
         Whether values are multiplied by the number of vertices with a path to the vertex.
+    samples : int, optional
+        Estimate the values by the distances from a random sample of this many vertices, 2 or more, which takes less time.
+        If the graph has no more, the values are exact.
+    seed : int, default 0
+        The seed of the sample. A larger sample of the same seed has the vertices of a smaller one.
     weighted : bool, default False
         Whether the length of a path is the sum of its weights, instead of the number of its arcs.
     device, threads, progress
@@ -206,8 +213,8 @@ def closeness(
     Freeman 1978; Wasserman and Faust 1994.
     """
     return _values(
-        "closeness", data, progress, measure=measure, normalized=normalized, weighted=weighted, device=device,
-        threads=threads,
+        "closeness", data, progress, measure=measure, normalized=normalized, samples=samples, seed=seed, weighted=weighted,
+        device=device, threads=threads,
     )
 
 
@@ -216,6 +223,8 @@ def harmonic(
     data: Any,
     *,
     normalized: bool = False,
+    samples: int | None = None,
+    seed: int | None = None,
     weighted: bool = False,
     device: str | None = None,
     threads: int | None = None,
@@ -225,13 +234,14 @@ def harmonic(
 
     Parameters
     ----------
-    data, weighted, device, threads, progress
+    data, samples, seed, weighted, device, threads, progress
         As of :func:`closeness`.
     normalized : bool, default False
         Whether values are divided by the number of other vertices.
     """
     return _values(
-        "harmonic", data, progress, normalized=normalized, weighted=weighted, device=device, threads=threads
+        "harmonic", data, progress, normalized=normalized, samples=samples, seed=seed, weighted=weighted, device=device,
+        threads=threads,
     )
 
 

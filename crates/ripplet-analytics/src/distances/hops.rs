@@ -5,7 +5,6 @@ use super::values::{Distances, Extent, Nearness};
 use crate::AnalysisError;
 use crate::search::{Search, Visit, bytes_of_search};
 use crate::sides::Sides;
-use crate::source_batches::SourceIds;
 use ripplet_graph::storage::NeighborLists;
 use ripplet_graph::{OutOfMemory, VertexId, memory};
 use std::ops::Range;
@@ -79,17 +78,16 @@ impl<T: Tally> Measure for ByHops<T> {
     fn measure<L: NeighborLists>(
         &mut self,
         lists: Sides<L>,
-        sources: Range<VertexId>,
+        sources: &[VertexId],
         _is_cancelled: &dyn Fn() -> Result<(), AnalysisError>,
     ) -> Result<(), AnalysisError> {
         self.tallies[..lists.vertices() as usize].fill(T::default());
-        let sources = SourceIds::from(sources);
-        self.search.run(lists, &sources, &mut Collect { tallies: &mut self.tallies });
+        self.search.run(lists, sources, &mut Collect { tallies: &mut self.tallies });
         Ok(())
     }
 
     /// Merges the statistics of all vertices: every vertex counts the group's sources.
-    fn add_to(&self, totals: &mut [T], begin: usize, _sources: Range<VertexId>) {
+    fn add_to(&self, totals: &mut [T], begin: usize, _places: Range<u32>) {
         totals.iter_mut().zip(&self.tallies[begin..]).for_each(|(total, next)| total.merge(next));
     }
 }

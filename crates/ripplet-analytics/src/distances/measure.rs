@@ -21,11 +21,11 @@ pub(crate) trait Measure: Sized + Send + Sync {
     fn measure<L: NeighborLists>(
         &mut self,
         lists: Sides<L>,
-        sources: Range<VertexId>,
+        sources: &[VertexId],
         is_cancelled: &dyn Fn() -> Result<(), AnalysisError>,
     ) -> Result<(), AnalysisError>;
 
-    /// Adds what the last group, with these sources, contributes to the values of the vertices from
-    /// `begin` on.
-    fn add_to(&self, totals: &mut [Self::Value], begin: usize, sources: Range<VertexId>);
+    /// Adds what the last group contributes to the values of the vertices from `begin` on. `places` are those of its
+    /// sources in the list of all, which are the vertices themselves if all of them are sources.
+    fn add_to(&self, totals: &mut [Self::Value], begin: usize, places: Range<u32>);
 }

@@ -5,7 +5,8 @@
 //! | `measure.rs` | what a workspace of a thread does |
 //! | `values.rs` | the values: counts, sums, and the largest distance |
 //! | `hops.rs` | lengths in arcs: breadth-first searches from 64 sources at once |
-//! | `weights.rs` | lengths by weights: a search from each source |
+//! | `weights.rs` | lengths by weights: a search from each source, which sums up its own distances |
+//! | `sampled.rs` | lengths by weights from a sample: a search from each source, whose distances all vertices sum up |
 //!
 //! This module runs workspaces over the sources of a graph, on all threads, and over the graphs of a
 //! batch, one thread per graph. Values add up group of sources by group of sources, in the order of
@@ -13,18 +14,20 @@
 
 mod hops;
 mod measure;
+mod sampled;
 mod values;
 mod weights;
 
 pub(crate) use hops::ByHops;
 use measure::Measure;
+pub(crate) use sampled::FromSample;
 pub use values::Reach;
 pub(crate) use values::{Distances, Extent, Nearness};
 pub(crate) use weights::ByWeights;
 
 use crate::run::go_on;
 use crate::sides::{Along, dispatch_sides, of_member};
-use crate::source_batches::{GROUP, SourceBatches, sources};
+use crate::source_batches::{GROUP, SourceBatches, SourceIds, sources};
 use crate::swarm::{self, PerVertex, Place, Swarm};
 use crate::{AnalysisError, Plan};
 use rayon::prelude::*;
@@ -43,29 +46,45 @@ pub(crate) fn plan<M: Measure>(graph: GraphView<'_>, threads: usize) -> Plan {
         .with("searches, one a thread", (threads as u64).saturating_mul(M::bytes(vertices)))
 }
 
-/// Returns the value of each vertex of a graph, computed on rayon's current pool.
+/// Returns the value of each vertex of a graph by the distances from all vertices, computed on rayon's current pool.
 pub(crate) fn of_graph<M: Measure>(
     graph: GraphView<'_>,
     along: Along,
     observer: &dyn Observer,
 ) -> Result<Vec<M::Value>, AnalysisError> {
+    from::<M>(graph, along, None, observer)
+}
+
+/// Returns the value of each vertex of a graph by the distances from chosen vertices, or from all, computed on rayon's
+/// current pool.
+pub(crate) fn from<M: Measure>(
+    graph: GraphView<'_>,
+    along: Along,
+    chosen: Option<&[VertexId]>,
+    observer: &dyn Observer,
+) -> Result<Vec<M::Value>, AnalysisError> {
     let vertices = graph.vertices();
+    let count = chosen.map_or(vertices, |chosen| chosen.len() as u32);
     let mut totals = memory::filled(M::Value::default(), vertices as usize)?;
-    let take = |first: VertexId, workspaces: &[M]| {
+    let take = |first: u32, workspaces: &[M]| {
         let chunks = totals.par_chunks_mut(VALUES_PER_TASK).enumerate();
         chunks.for_each(|(chunk, totals)| {
             for (group, workspace) in (first / GROUP..).zip(workspaces) {
-                workspace.add_to(totals, chunk * VALUES_PER_TASK, sources(group, vertices));
+                workspace.add_to(totals, chunk * VALUES_PER_TASK, sources(group, count));
             }
         });
         Ok::<_, AnalysisError>(())
     };
     dispatch_sides!(graph, along, lists => {
-        let work = |workspace: &mut M, sources: Range<VertexId>| {
-            workspace.measure(lists, sources, &|| go_on(observer))
+        let work = |workspace: &mut M, places: Range<u32>| match chosen {
+            None => workspace.measure(lists, &SourceIds::from(places), &|| go_on(observer)),
+            Some(chosen) => {
+                let sources = &chosen[places.start as usize..places.end as usize];
+                workspace.measure(lists, sources, &|| go_on(observer))
+            }
         };
         SourceBatches { make: || M::new(vertices), work, take, group: GROUP, observer }
-            .run(vertices)?;
+            .run(count)?;
     });
     Ok(totals)
 }
@@ -109,7 +128,7 @@ pub(crate) fn fill_batch<M: Measure, P: Place>(
         for sources in (0..vertices.div_ceil(GROUP)).map(|group| sources(group, vertices)) {
             go_on(observer)?;
             let lists = of_member(graph, along);
-            workspace.measure(lists, sources.clone(), &|| go_on(observer))?;
+            workspace.measure(lists, &SourceIds::from(sources.clone()), &|| go_on(observer))?;
             workspace.add_to(totals, 0, sources);
         }
         finish(totals, graph, place);

@@ -7,7 +7,7 @@ use crate::dijkstra::{Dijkstra, UNREACHED};
 use crate::pairwise::sum_over;
 use crate::searches::{Searches, bytes_of_searches};
 use crate::sides::Sides;
-use crate::source_batches::{GROUP, SourceIds};
+use crate::source_batches::GROUP;
 use ripplet_graph::storage::NeighborLists;
 use ripplet_graph::{OutOfMemory, VertexId};
 use std::ops::Range;
@@ -63,13 +63,12 @@ impl<T: Summarize> Measure for ByWeights<T> {
     fn measure<L: NeighborLists>(
         &mut self,
         lists: Sides<L>,
-        sources: Range<VertexId>,
+        sources: &[VertexId],
         is_cancelled: &dyn Fn() -> Result<(), AnalysisError>,
     ) -> Result<(), AnalysisError> {
         let ByWeights { searches, sums } = self;
-        let group = SourceIds::from(sources);
-        searches.begin(lists, &group);
-        group.iter().enumerate().zip(sums).try_for_each(|((place, &source), sum)| {
+        searches.begin(lists, sources);
+        sources.iter().enumerate().zip(sums).try_for_each(|((place, &source), sum)| {
             is_cancelled()?;
             searches.run(lists, source, place);
             *sum = T::of(searches.found(), lists.vertices());
@@ -78,8 +77,8 @@ impl<T: Summarize> Measure for ByWeights<T> {
     }
 
     /// Stores the statistics of the group's sources: other vertices get nothing from it.
-    fn add_to(&self, totals: &mut [T], begin: usize, sources: Range<VertexId>) {
-        let Range { start, end } = sources;
+    fn add_to(&self, totals: &mut [T], begin: usize, places: Range<u32>) {
+        let Range { start, end } = places;
         let first = (start as usize).max(begin);
         let last = (end as usize).min(begin + totals.len());
         if first < last {

@@ -140,6 +140,12 @@ fn measure_graph(case: &str, graph: &Graph, lengths: Lengths) {
         betweenness::betweenness(graph, false, lengths, &mut ()).map(drop)
     });
     let sample = Sample { vertices: 64, seed: 1 };
+    for measure in [Closeness::Reciprocal, Closeness::Harmonic] {
+        let planned = closeness::plan_of_sampled(graph, measure, lengths, sample, THREADS);
+        hold(&format!("{case} sampled {measure:?}"), planned.algorithm_host(), || {
+            closeness::sampled_closeness(graph, measure, false, lengths, sample, &mut ()).map(drop)
+        });
+    }
     let planned = betweenness::plan_of_sampled(graph, lengths, sample, THREADS).algorithm_host();
     hold(&format!("{case} sampled betweenness"), planned, || {
         betweenness::sampled_betweenness(graph, false, lengths, sample, &mut ()).map(drop)

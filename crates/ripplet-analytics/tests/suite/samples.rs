@@ -1,10 +1,11 @@
-//! Betweenness by samples against its definition.
+//! Betweenness and closeness by samples against their definitions.
 
 use super::graphs::Edges;
 use super::random::any_edges;
 use super::weighted::{Oracle, weighted_edges};
 use proptest::prelude::*;
 use ripplet_analytics::betweenness::{betweenness, plan_of_sampled, sampled_betweenness};
+use ripplet_analytics::closeness::{self, Closeness, closeness, sampled_closeness};
 use ripplet_analytics::edge_betweenness::{edge_betweenness, ends, sampled_edge_betweenness};
 use ripplet_analytics::{AnalysisError, Lengths, Sample};
 use ripplet_graph::compressed::CompressedGraph;
@@ -48,7 +49,65 @@ fn check(edges: &Edges, graph: &Graph, lengths: Lengths, sample: Sample) {
     }
 }
 
+const MEASURES: [(Closeness, bool); 5] = [
+    (Closeness::Reciprocal, false),
+    (Closeness::Reciprocal, true),
+    (Closeness::WassermanFaust, true),
+    (Closeness::Harmonic, false),
+    (Closeness::Harmonic, true),
+];
+
+/// Compares sampled closeness with sums over the sampled sources.
+fn check_closeness(edges: &Edges, graph: &Graph, lengths: Lengths, sample: Sample) {
+    let (oracle, n) = (Oracle::new(edges), graph.vertices() as usize);
+    let chosen = match sample.choose(graph.vertices()).unwrap() {
+        Some(chosen) => chosen.into_iter().map(|v| v as usize).collect(),
+        None => (0..n).collect::<Vec<_>>(),
+    };
+    for (measure, normalized) in MEASURES {
+        let found =
+            sampled_closeness(graph, measure, normalized, lengths, sample, &mut ()).unwrap();
+        assert_eq!(found.len(), n);
+        for (t, &found) in found.iter().enumerate() {
+            let others = chosen.iter().filter(|&&s| s != t);
+            let times = (n as f64 - 1.0) / others.clone().count().max(1) as f64;
+            let distances: Vec<f64> =
+                others.map(|&s| oracle.distance(s, t)).filter(|d| d.is_finite()).collect();
+            let (reached, far) =
+                (distances.len() as f64 * times, distances.iter().sum::<f64>() * times);
+            let near: f64 = distances.iter().filter(|&&d| d > 0.0).map(|d| times / d).sum();
+            let expected = match (measure, normalized) {
+                (Closeness::Harmonic, false) => near,
+                (Closeness::Harmonic, true) => near / (n as f64 - 1.0).max(1.0),
+                _ if far == 0.0 => 0.0,
+                (Closeness::WassermanFaust, _) => reached / (n as f64 - 1.0) * reached / far,
+                (_, true) => reached / far,
+                (_, false) => 1.0 / far,
+            };
+            assert!(
+                close(found, expected),
+                "{measure:?} {normalized} {t}: {found}, not {expected}"
+            );
+        }
+    }
+}
+
 proptest! {
+    #[test]
+    fn closeness_is_the_definition(
+        edges in any_edges(),
+        keep in any::<bool>(),
+        vertices in 2u32..20,
+        seed in any::<u64>(),
+    ) {
+        check_closeness(&edges, &edges.graph_of(1 << 20, keep), Lengths::Hops, Sample { vertices, seed });
+    }
+
+    #[test]
+    fn closeness_by_weights_too(edges in weighted_edges(0), vertices in 2u32..20, seed in any::<u64>()) {
+        check_closeness(&edges, &edges.graph(), Lengths::Weights, Sample { vertices, seed });
+    }
+
     #[test]
     fn values_are_the_definitions(
         edges in any_edges(),
@@ -191,6 +250,8 @@ fn samples_of_several_groups_in_either_storage() {
         let (graph, sample) = (edges.graph(), Sample { vertices: 90, seed: 2 });
         check(&Edges { weights: None, ..edges.clone() }, &graph, Lengths::Hops, sample);
         check(&edges, &graph, Lengths::Weights, sample);
+        check_closeness(&Edges { weights: None, ..edges.clone() }, &graph, Lengths::Hops, sample);
+        check_closeness(&edges, &graph, Lengths::Weights, sample);
         let compressed = CompressedGraph::of(graph.clone()).unwrap();
         for lengths in [Lengths::Hops, Lengths::Weights] {
             let of = |graph: GraphView<'_>| {
@@ -198,6 +259,22 @@ fn samples_of_several_groups_in_either_storage() {
                 values.into_iter().map(f64::to_bits).collect::<Vec<_>>()
             };
             assert_eq!(of((&graph).into()), of((&compressed).into()));
+            for (measure, normalized) in MEASURES {
+                let of = |graph: GraphView<'_>, threads| {
+                    let pool =
+                        rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+                    let run =
+                        || sampled_closeness(graph, measure, normalized, lengths, sample, &mut ());
+                    pool.install(run).unwrap().into_iter().map(f64::to_bits).collect::<Vec<_>>()
+                };
+                let expected = of((&graph).into(), 1);
+                assert_eq!(of((&graph).into(), 7), expected);
+                assert_eq!(of((&compressed).into(), 2), expected);
+                // Of all vertices it is the closeness itself.
+                let all = Sample { vertices: n, seed: 2 };
+                let sampled = sampled_closeness(&graph, measure, normalized, lengths, all, &mut ());
+                assert_eq!(sampled, closeness(&graph, measure, normalized, lengths, &mut ()));
+            }
         }
     }
 }
@@ -217,6 +294,42 @@ fn few_sources_are_planned_for_few_threads() {
 }
 
 #[test]
+fn the_mean_harmonic_closeness_over_all_samples_is_the_closeness() {
+    let edges =
+        Edges::directed(7, [(0, 1), (1, 2), (2, 3), (3, 4), (4, 0), (1, 5), (5, 3), (6, 1)]);
+    let graph = edges.graph();
+    let (mut samples, mut sums) = (BTreeSet::new(), [0.0; 7]);
+    for seed in 0.. {
+        let sample = Sample { vertices: 3, seed };
+        if samples.len() == 35 {
+            break;
+        }
+        if samples.insert(sample.choose(7).unwrap()) {
+            let (measure, hops) = (Closeness::Harmonic, Lengths::Hops);
+            let values = sampled_closeness(&graph, measure, false, hops, sample, &mut ()).unwrap();
+            sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += value);
+        }
+    }
+    let exact = closeness(&graph, Closeness::Harmonic, false, Lengths::Hops, &mut ()).unwrap();
+    assert!(exact.iter().zip(sums).all(|(&value, sum)| close(sum / 35.0, value)));
+}
+
+#[test]
+fn closeness_from_few_sources_is_planned_for_few_threads() {
+    let graph = ring().graph();
+    let plan = |vertices, threads| {
+        let sample = Sample { vertices, seed: 0 };
+        let (measure, hops) = (Closeness::Harmonic, Lengths::Hops);
+        let plan = closeness::plan_of_sampled(&graph, measure, hops, sample, threads);
+        plan.algorithm_host() - 20 * u64::from(vertices)
+    };
+    assert_eq!(
+        [plan(64, 9), plan(65, 9), plan(65, 1)],
+        [(16 + 40) * 5000, (16 + 80) * 5000, (16 + 40) * 5000]
+    );
+}
+
+#[test]
 fn too_few_vertices() {
     let graph = Edges::undirected(4, [(0, 1), (1, 2)]).graph();
     for vertices in [0, 1] {
@@ -224,5 +337,7 @@ fn too_few_vertices() {
         let error = sampled_betweenness(&graph, false, Lengths::Hops, sample, &mut ()).unwrap_err();
         assert!(matches!(error, AnalysisError::Setting(_)), "{error}");
         assert!(error.to_string().contains("2 or above"));
+        let (measure, hops) = (Closeness::Harmonic, Lengths::Hops);
+        assert!(sampled_closeness(&graph, measure, false, hops, sample, &mut ()).is_err());
     }
 }

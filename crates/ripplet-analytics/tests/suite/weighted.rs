@@ -78,6 +78,11 @@ impl Oracle {
         (0..n).map(of).collect()
     }
 
+    /// The distance from a vertex to another; infinite without a path.
+    pub fn distance(&self, s: usize, t: usize) -> f64 {
+        self.distances[s][t]
+    }
+
     fn closeness(&self, s: usize, measure: Closeness, normalized: bool) -> f64 {
         let others = (0..self.n()).filter(|&t| t != s).map(|t| self.distances[t][s]);
         let to_s: Vec<f64> = others.filter(|distance| distance.is_finite()).collect();

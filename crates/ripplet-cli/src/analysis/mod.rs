@@ -235,7 +235,9 @@ impl<C: Serialize> Request<'_, C> {
                     format!("leave {option} out, or take the graphs one by one"),
                 ));
             }
-            if matches!(self.analysis, Analysis::SampledBetweenness { .. }) {
+            if let Analysis::SampledBetweenness { .. } | Analysis::SampledCloseness { .. } =
+                self.analysis
+            {
                 return Err(SwarmError::SampleOfBatch.into());
             }
             self.values.storage.check_of_batch()?;

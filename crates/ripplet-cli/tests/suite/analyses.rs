@@ -243,6 +243,34 @@ fn ranks_of_a_small_graph() {
 }
 
 #[test]
+fn closeness_by_a_sample() {
+    let sandbox = Sandbox::new();
+    sandbox.ok("generate rmat --scale 8 -o graph.rg");
+    for command in ["closeness", "closeness --measure wasserman-faust", "harmonic"] {
+        let of = |flags: &str| sandbox.ok(&format!("{command} graph.rg -o - {flags}"));
+        let exact = of("");
+        assert_eq!(of("--samples 256"), exact);
+        let sampled = of("--samples 100 --seed 7 --stats stats.json");
+        assert_eq!(sampled, of("--samples 100 --seed 7 --threads 1 --storage compressed"));
+        assert!(sampled != exact && sampled != of("--samples 100"), "{command}");
+        let stats = sandbox.json("stats.json");
+        assert_eq!((&stats["samples"], &stats["seed"]), (&100.into(), &7.into()));
+        let fails = |flags: &str, parts: &[&str]| {
+            sandbox.fails(&format!("{command} graph.rg -o out.txt {flags}"), 2, parts);
+        };
+        fails("--seed 7", &["--samples"]);
+        fails("--samples 1", &["--samples"]);
+        fails("--samples 9 --device cuda", &["no kernel for sampled closeness", "--device cpu"]);
+    }
+    sandbox.write("many.csv", "graph,source,target\nx,a,b\ny,a,b\n");
+    sandbox.fails(
+        "closeness many.csv --batch -o out.txt --samples 9",
+        2,
+        &["of one graph", "--samples"],
+    );
+}
+
+#[test]
 fn distances_from_chosen_vertices_are_those_of_all_pairs() {
     let sandbox =
         Sandbox::with([("graph.txt", "a b 2\nb c 1\nd d 1\ne f 4\n"), ("from.txt", "e\nb\n")]);

@@ -6,7 +6,9 @@ use ripplet_analytics::apsp;
 use ripplet_analytics::betweenness::{
     self, betweenness, betweenness_of_batch, sampled_betweenness,
 };
-use ripplet_analytics::closeness::{self, closeness, closeness_of_batch};
+use ripplet_analytics::closeness::{
+    self, Closeness, closeness, closeness_of_batch, sampled_closeness,
+};
 use ripplet_analytics::components::{self, components, components_of_batch, components_on_ranks};
 use ripplet_analytics::edge_betweenness::{
     self, EdgeValues, edge_betweenness, edge_betweenness_of_batch, sampled_edge_betweenness,
@@ -43,6 +45,18 @@ pub enum Analysis {
     /// - `wiener`: the sum of all distances, with each pair of an undirected graph counted once;
     /// - `connected`: whether all pairs have a path.
     Paths(PathAnalysis),
+    /// An estimate of the closeness of each vertex, by the distances from a sample of the vertices of one graph: a column
+    /// `value`.
+    SampledCloseness {
+        /// The closeness measure.
+        measure: Closeness,
+        /// Whether values are normalized, as those of all distances.
+        normalized: bool,
+        /// The definition of a path's length.
+        lengths: Lengths,
+        /// The vertices from which paths are searched.
+        sample: Sample,
+    },
     /// An estimate of the betweenness of each vertex or edge, by the shortest paths from a sample of the vertices of one
     /// graph: a column `value`.
     SampledBetweenness {
@@ -106,6 +120,7 @@ impl Analysis {
         match self {
             Analysis::Paths(paths) => Ok(paths),
             Analysis::SampledBetweenness { .. } => Err(NotOnDevice("sampled betweenness")),
+            Analysis::SampledCloseness { .. } => Err(NotOnDevice("sampled closeness")),
             Analysis::Components => Err(NotOnDevice("components")),
             Analysis::KCore => Err(NotOnDevice("coreness")),
             Analysis::PageRank(_) => Err(NotOnDevice("PageRank's values")),
@@ -122,7 +137,8 @@ impl Analysis {
     pub fn rows(self) -> Rows {
         match self {
             Analysis::Paths(PathAnalysis::Closeness { .. })
-            | Analysis::Paths(PathAnalysis::Betweenness { .. }) => Rows::Vertices,
+            | Analysis::Paths(PathAnalysis::Betweenness { .. })
+            | Analysis::SampledCloseness { .. } => Rows::Vertices,
             Analysis::Paths(PathAnalysis::EdgeBetweenness { .. })
             | Analysis::SampledBetweenness { edges: true, .. } => Rows::Edges,
             Analysis::SampledBetweenness { edges: false, .. } => Rows::Vertices,
@@ -144,6 +160,7 @@ impl Analysis {
             | Analysis::Paths(PathAnalysis::Betweenness { .. })
             | Analysis::Paths(PathAnalysis::EdgeBetweenness { .. })
             | Analysis::SampledBetweenness { .. }
+            | Analysis::SampledCloseness { .. }
             | Analysis::PageRank(_)
             | Analysis::Lcc(_) => &[("value", ColumnKind::F64)],
             Analysis::Components => &[],
@@ -170,6 +187,9 @@ impl Analysis {
             }
             Analysis::Paths(PathAnalysis::EdgeBetweenness { lengths, .. }) => {
                 with_ends(edge_betweenness::plan(graph, lengths, threads), graph.edges())
+            }
+            Analysis::SampledCloseness { measure, lengths, sample, .. } => {
+                closeness::plan_of_sampled(graph, measure, lengths, sample, threads)
             }
             Analysis::SampledBetweenness { edges: false, lengths, sample, .. } => {
                 betweenness::plan_of_sampled(graph, lengths, sample, threads)
@@ -217,7 +237,7 @@ impl Analysis {
     }
 
     /// Returns the memory that the CPU needs beside these graphs on `threads` threads, including
-    /// the answer: nothing for [`Analysis::SampledBetweenness`], which a batch refuses.
+    /// the answer: nothing for samples, which a batch refuses.
     pub fn plan_of_batch(self, graphs: BatchSlice<'_>, threads: usize) -> Plan {
         match self {
             Analysis::Paths(PathAnalysis::Closeness { measure, lengths, .. }) => {
@@ -230,7 +250,9 @@ impl Analysis {
                 let plan = edge_betweenness::plan_of_batch(graphs, lengths, threads);
                 with_ends(plan, graphs.graphs().map(BatchGraph::edges).sum())
             }
-            Analysis::SampledBetweenness { .. } => Plan::default(),
+            Analysis::SampledBetweenness { .. } | Analysis::SampledCloseness { .. } => {
+                Plan::default()
+            }
             Analysis::Components => components::plan_of_batch(graphs),
             Analysis::KCore => kcore::plan_of_batch(graphs, threads),
             Analysis::PageRank(ranks) => ranks.plan_of_batch(graphs, threads),
@@ -276,6 +298,11 @@ impl Analysis {
             Analysis::Paths(PathAnalysis::EdgeBetweenness { normalized, lengths }) => {
                 let values = edge_betweenness(graph, normalized, lengths, observer)?;
                 of_edges(values, graph)?
+            }
+            Analysis::SampledCloseness { measure, normalized, lengths, sample } => {
+                let values =
+                    sampled_closeness(graph, measure, normalized, lengths, sample, observer)?;
+                Answer::Vertices(vec![Column::F64(values)])
             }
             Analysis::SampledBetweenness { edges: false, normalized, lengths, sample } => {
                 let values = sampled_betweenness(graph, normalized, lengths, sample, observer)?;
@@ -410,7 +437,7 @@ impl Analysis {
     /// # Errors
     /// If the observer cancels, or memory is refused; for betweenness by weights, if an edge has
     /// length 0; for PageRank, if a setting is out of range or the tolerance is not reached; for
-    /// [`Analysis::SampledBetweenness`], whose sample is of one graph.
+    /// samples, which are of one graph.
     pub fn of_batch(
         self,
         graphs: BatchSlice<'_>,
@@ -429,7 +456,9 @@ impl Analysis {
                 let values = edge_betweenness_of_batch(graphs, normalized, lengths, observer)?;
                 columns_of_edges(values, batch::Subject::Batch(graphs))?
             }
-            Analysis::SampledBetweenness { .. } => return Err(SwarmError::SampleOfBatch),
+            Analysis::SampledBetweenness { .. } | Analysis::SampledCloseness { .. } => {
+                return Err(SwarmError::SampleOfBatch);
+            }
             Analysis::Components => {
                 Answer::Components(components_of_batch(graphs, observer)?.smallest)
             }

@@ -93,7 +93,7 @@ pub enum SwarmError {
     /// Sources were chosen for an analysis other than distances.
     #[error("only distances are searched from chosen vertices; other analyses need all of them")]
     NotFromSources,
-    /// Betweenness by a sample was asked of a batch.
+    /// An analysis by a sample was asked of a batch.
     #[error("a sample is of the vertices of one graph, and this is a batch")]
     SampleOfBatch,
     /// An analysis was asked of ranks that they do not share.
