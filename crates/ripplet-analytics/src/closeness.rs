@@ -18,7 +18,7 @@
 //! once.
 //!
 //! # Samples
-//! [`sampled_closeness`] searches from a random [`Sample`](crate::Sample) of k vertices instead of from all n, in a time that
+//! [`sampled_closeness`] searches from a random [`Sample`] of k vertices instead of from all n, in a time that
 //! grows with k. The numbers and sums over the sampled sources are taken times (n − 1) / k, or (n − 1) / (k − 1) for a
 //! sampled vertex, which is no source of its own: their means over all samples are those over all vertices. Harmonic
 //! closeness is such a sum; the other measures are quotients of two, and their means are near the closeness, not equal to
