@@ -315,7 +315,7 @@ def test_closeness_by_a_sample(analysis: Any) -> None:
     found = analysis(graph, samples=40, seed=3)
     assert np.array_equal(found.values, analysis(graph, samples=40, seed=3, threads=1).values)
     assert not np.array_equal(found.values, exact.values)
-    assert np.corrcoef(found.values, exact.values)[0, 1] > 0.8
+    assert np.abs(found.values / exact.values - 1).mean() < 0.1
     assert "samples=40, seed=3" in found._repr_html_()
     with pytest.raises(ValueError, match="give samples"):
         analysis(graph, seed=3)

@@ -126,7 +126,7 @@ impl DeviceArguments {
 
     /// Returns the workers for work that no GPU has a kernel for; see [`Device::workers_without_kernel`].
     pub fn workers_without_kernel(&self, why: NotOnDevice) -> Result<Workers, Failure> {
-        Ok(self.device.workers_without_kernel(why)?)
+        Ok(self.device.workers_without_kernel(why, self.memory())?)
     }
 
     fn memory(&self) -> Option<u64> {

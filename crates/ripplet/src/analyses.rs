@@ -383,7 +383,7 @@ impl<'g> AnalysisRun<'g> {
             None => self.analysis.on_device(),
         };
         let (workers, fallback) = match kernel {
-            Err(why) => (self.device.workers_without_kernel(why), None),
+            Err(why) => (self.device.workers_without_kernel(why, self.memory), None),
             Ok(_) => {
                 let chosen = self.device.for_lists(self.graph.into(), self.memory);
                 let (device, fallback) = chosen.map_err(OpenWorkersError::from)?;

@@ -36,7 +36,7 @@ impl Device {
     ) -> Result<Workers, OpenWorkersError> {
         let analysis = match analysis.on_device() {
             Ok(analysis) => analysis,
-            Err(why) => return self.workers_without_kernel(why),
+            Err(why) => return self.workers_without_kernel(why, memory),
         };
         let share = memory.map(|memory| memory / times.max(1) as u64);
         let mut workers = Vec::new();
@@ -54,11 +54,16 @@ impl Device {
     /// Returns the workers for work that no GPU has a kernel for: none, with the reason if the choice allowed a GPU.
     ///
     /// # Errors
-    /// If a GPU is chosen.
-    pub fn workers_without_kernel(&self, why: NotOnDevice) -> Result<Workers, OpenWorkersError> {
-        match (self.is_cpu(), self.is_auto()) {
-            (true, _) => Ok(Ok(Vec::new())),
-            (_, true) => Ok(Err(Fallback::no_kernel(why.to_string()))),
+    /// If a GPU is chosen, or `memory` limits one.
+    pub fn workers_without_kernel(
+        &self,
+        why: NotOnDevice,
+        memory: Option<u64>,
+    ) -> Result<Workers, OpenWorkersError> {
+        match (self.is_cpu(), self.is_auto(), memory) {
+            (true, _, _) => Ok(Ok(Vec::new())),
+            (_, true, None) => Ok(Err(Fallback::no_kernel(why.to_string()))),
+            (_, true, Some(_)) => Err(OpenError::LimitWithoutGpu(why.to_string()).into()),
             _ => Err(why.into()),
         }
     }
