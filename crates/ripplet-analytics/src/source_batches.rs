@@ -51,6 +51,30 @@ impl Deref for SourceIds {
     }
 }
 
+/// The sources of a search by their places: all vertices, or those of a list.
+#[derive(Clone, Copy)]
+pub(crate) struct Listed<'a> {
+    /// The number of vertices.
+    pub vertices: u32,
+    /// The sources, if not all vertices.
+    pub chosen: Option<&'a [VertexId]>,
+}
+
+impl Listed<'_> {
+    /// Returns the number of sources.
+    pub fn len(self) -> u32 {
+        self.chosen.map_or(self.vertices, |chosen| chosen.len() as u32)
+    }
+
+    /// Returns the sources at these places, those of a group.
+    pub fn at(self, places: Range<u32>) -> SourceIds {
+        match self.chosen {
+            None => SourceIds::from(places),
+            Some(chosen) => SourceIds::from(&chosen[places.start as usize..places.end as usize]),
+        }
+    }
+}
+
 /// Work on groups of sources, one at a time per thread; results are consumed in order.
 pub(crate) struct SourceBatches<'a, Make, Work, Take> {
     /// Creates a thread's workspace.

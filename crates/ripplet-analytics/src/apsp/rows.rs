@@ -4,10 +4,9 @@ use crate::dijkstra::{Dijkstra, UNREACHED, bytes_of_dijkstra};
 use crate::run::go_on;
 use crate::search::{Mask, Search, Visit, bytes_of_search};
 use crate::sides::{Along, dispatch_sides};
-use crate::source_batches::{GROUP, SourceBatches, SourceIds, sources};
+use crate::source_batches::{GROUP, Listed, SourceBatches, SourceIds, sources};
 use crate::{AnalysisError, Lengths, Plan, Sources};
 use ripplet_graph::{GraphView, Observer, OutOfMemory, VertexId, dispatch_lists, memory};
-use std::ops::Range;
 
 /// The distance between two vertices without a path, in arcs.
 pub const NO_PATH: u32 = u32::MAX;
@@ -106,7 +105,7 @@ fn rows_of<E: From<AnalysisError> + Send>(
     take: impl FnMut(VertexId, &[u32]) -> Result<(), E>,
 ) -> Result<(), E> {
     observer.on_stage("measuring distances");
-    let of = Listed::new(graph, sources)?;
+    let of = listed(graph, sources)?;
     let vertices = graph.vertices();
     dispatch_sides!(graph, Along::Arcs, lists => {
         let search = |search: &mut Search<u64>, distances: &mut [u32], sources: &SourceIds| {
@@ -153,7 +152,7 @@ fn weighted_rows_of<E: From<AnalysisError> + Send>(
     take: impl FnMut(VertexId, &[u64]) -> Result<(), E>,
 ) -> Result<(), E> {
     observer.on_stage("measuring distances");
-    let of = Listed::new(graph, sources)?;
+    let of = listed(graph, sources)?;
     let (vertices, weigh) = (graph.vertices(), Lengths::Weights.weigh_in(graph));
     let observer: &dyn Observer = observer;
     dispatch_lists!(graph, (out, _incoming) => {
@@ -172,35 +171,13 @@ fn weighted_rows_of<E: From<AnalysisError> + Send>(
     })
 }
 
-/// The sources by their places: all vertices, or those of a list.
-#[derive(Clone, Copy)]
-struct Listed<'a> {
-    vertices: u32,
-    sources: Option<&'a [VertexId]>,
-}
-
-impl<'a> Listed<'a> {
-    fn new(
-        graph: GraphView<'_>,
-        sources: Option<&'a Sources>,
-    ) -> Result<Listed<'a>, AnalysisError> {
-        sources.map_or(Ok(()), |sources| sources.check(graph))?;
-        let sources = sources.map(Sources::vertices);
-        Ok(Listed { vertices: graph.vertices(), sources })
-    }
-
-    /// Returns the number of sources.
-    fn len(self) -> u32 {
-        self.sources.map_or(self.vertices, |sources| sources.len() as u32)
-    }
-
-    /// Returns the sources at these places.
-    fn at(self, places: Range<u32>) -> SourceIds {
-        match self.sources {
-            None => SourceIds::from(places),
-            Some(sources) => SourceIds::from(&sources[places.start as usize..places.end as usize]),
-        }
-    }
+/// Returns all vertices of a graph, or these sources of it, by their places.
+fn listed<'a>(
+    graph: GraphView<'_>,
+    sources: Option<&'a Sources>,
+) -> Result<Listed<'a>, AnalysisError> {
+    sources.map_or(Ok(()), |sources| sources.check(graph))?;
+    Ok(Listed { vertices: graph.vertices(), chosen: sources.map(Sources::vertices) })
 }
 
 /// Passes the rows that `search` fills for a group of sources to `take`.

@@ -32,7 +32,7 @@ use crate::no_length::{refuse_weightless, refuse_weightless_in};
 use crate::pairwise::EIGHT;
 use crate::run::go_on;
 use crate::sides::{Along, Sides, dispatch_sides, of_member};
-use crate::source_batches::{GROUP, SourceBatches, SourceIds, sources};
+use crate::source_batches::{GROUP, Listed, SourceBatches, SourceIds, sources};
 use crate::swarm::{Place, Swarm};
 use crate::{AnalysisError, Lengths};
 use levelled::Levelled;
@@ -119,17 +119,16 @@ impl Run<'_> {
         let Run { engine, sizes, vertices, arcs, chosen, observer } = self;
         let mut totals: Vec<f64> = memory::zeros(T::count(vertices, arcs) as usize)?;
         let make = || Workspace::<T>::new(sizes);
-        let work = |workspace: &mut Workspace<T>, places: Range<u32>| match chosen {
-            Some(sources) => add(workspace, &sources[places.start as usize..places.end as usize]),
-            None => add(workspace, &SourceIds::from(places)),
-        };
+        let of = Listed { vertices, chosen };
+        let work =
+            |workspace: &mut Workspace<T>, places: Range<u32>| add(workspace, &of.at(places));
         let take = |_, workspaces: &[Workspace<T>]| {
             totals.par_iter_mut().enumerate().with_min_len(1 << 12).for_each(|(at, total)| {
                 workspaces.iter().for_each(|workspace| *total += workspace.sums(engine)[at]);
             });
             Ok::<_, AnalysisError>(())
         };
-        let count = chosen.map_or(vertices, |sources| sources.len() as u32);
+        let count = of.len();
         let group = engine.group(chosen.map(|_| count));
         SourceBatches { make, work, take, group, observer }.run(count)?;
         Ok(totals)

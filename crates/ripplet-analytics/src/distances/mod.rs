@@ -27,7 +27,7 @@ pub(crate) use weights::ByWeights;
 
 use crate::run::go_on;
 use crate::sides::{Along, dispatch_sides, of_member};
-use crate::source_batches::{GROUP, SourceBatches, SourceIds, sources};
+use crate::source_batches::{GROUP, Listed, SourceBatches, SourceIds, sources};
 use crate::swarm::{self, PerVertex, Place, Swarm};
 use crate::{AnalysisError, Plan};
 use rayon::prelude::*;
@@ -64,27 +64,23 @@ pub(crate) fn from<M: Measure>(
     observer: &dyn Observer,
 ) -> Result<Vec<M::Value>, AnalysisError> {
     let vertices = graph.vertices();
-    let count = chosen.map_or(vertices, |chosen| chosen.len() as u32);
+    let of = Listed { vertices, chosen };
     let mut totals = memory::filled(M::Value::default(), vertices as usize)?;
     let take = |first: u32, workspaces: &[M]| {
         let chunks = totals.par_chunks_mut(VALUES_PER_TASK).enumerate();
         chunks.for_each(|(chunk, totals)| {
             for (group, workspace) in (first / GROUP..).zip(workspaces) {
-                workspace.add_to(totals, chunk * VALUES_PER_TASK, sources(group, count));
+                workspace.add_to(totals, chunk * VALUES_PER_TASK, sources(group, of.len()));
             }
         });
         Ok::<_, AnalysisError>(())
     };
     dispatch_sides!(graph, along, lists => {
-        let work = |workspace: &mut M, places: Range<u32>| match chosen {
-            None => workspace.measure(lists, &SourceIds::from(places), &|| go_on(observer)),
-            Some(chosen) => {
-                let sources = &chosen[places.start as usize..places.end as usize];
-                workspace.measure(lists, sources, &|| go_on(observer))
-            }
+        let work = |workspace: &mut M, places: Range<u32>| {
+            workspace.measure(lists, &of.at(places), &|| go_on(observer))
         };
         SourceBatches { make: || M::new(vertices), work, take, group: GROUP, observer }
-            .run(count)?;
+            .run(of.len())?;
     });
     Ok(totals)
 }
