@@ -151,7 +151,7 @@ pub fn closeness_of(arguments: &ClosenessArguments, console: &Console) -> Result
     let lengths = asked.values.lengths();
     let sample = arguments.sample.get();
     let choices = Choices::new(name, normalized, lengths, sample);
-    let analysis = closeness_by(measure, normalized, lengths, sample);
+    let analysis = Analysis::closeness(measure, normalized, lengths, sample);
     asked.ask(Weights::Lengths, analysis, choices, console)
 }
 
@@ -162,21 +162,8 @@ pub fn harmonic_of(arguments: &HarmonicArguments, console: &Console) -> Result<E
     let lengths = asked.values.lengths();
     let sample = sample.get();
     let choices = Choices::new("harmonic", normalized, lengths, sample);
-    let analysis = closeness_by(measure, normalized, lengths, sample);
+    let analysis = Analysis::closeness(measure, normalized, lengths, sample);
     asked.ask(Weights::Lengths, analysis, choices, console)
-}
-
-/// Returns the analysis of closeness by the distances from all vertices, or from a sample.
-fn closeness_by(
-    measure: Closeness,
-    normalized: bool,
-    lengths: Lengths,
-    sample: Option<Sample>,
-) -> Analysis {
-    match sample {
-        Some(sample) => Analysis::SampledCloseness { measure, normalized, lengths, sample },
-        None => PathAnalysis::Closeness { measure, normalized, lengths }.into(),
-    }
 }
 
 /// Finds betweenness.

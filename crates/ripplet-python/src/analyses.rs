@@ -179,19 +179,6 @@ fn sample(options: &Options<'_>) -> PyResult<Option<Sample>> {
     }
 }
 
-/// Returns the analysis of closeness by the distances from all vertices, or from a sample.
-fn closeness(
-    measure: Closeness,
-    normalized: bool,
-    lengths: Lengths,
-    sample: Option<Sample>,
-) -> Analysis {
-    match sample {
-        Some(sample) => Analysis::SampledCloseness { measure, normalized, lengths, sample },
-        None => PathAnalysis::Closeness { measure, normalized, lengths }.into(),
-    }
-}
-
 pub fn analysis_of(name: AnalysisName, options: &Options<'_>) -> PyResult<Analysis> {
     let normalized = options.flag("normalized")?;
     let lengths = match options.flag("weighted")? {
@@ -215,10 +202,10 @@ pub fn analysis_of(name: AnalysisName, options: &Options<'_>) -> PyResult<Analys
                 }
             };
             let normalized = normalized || measure == Closeness::WassermanFaust;
-            closeness(measure, normalized, lengths, sample(options)?)
+            Analysis::closeness(measure, normalized, lengths, sample(options)?)
         }
         AnalysisName::Harmonic => {
-            closeness(Closeness::Harmonic, normalized, lengths, sample(options)?)
+            Analysis::closeness(Closeness::Harmonic, normalized, lengths, sample(options)?)
         }
         AnalysisName::Betweenness | AnalysisName::EdgeBetweenness => {
             let edges = name == AnalysisName::EdgeBetweenness;

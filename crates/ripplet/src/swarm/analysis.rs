@@ -112,6 +112,19 @@ impl From<PathAnalysis> for Analysis {
 const PAIRS: usize = 1 << 18;
 
 impl Analysis {
+    /// Returns the analysis of closeness by the distances from all vertices, or from a sample.
+    pub fn closeness(
+        measure: Closeness,
+        normalized: bool,
+        lengths: Lengths,
+        sample: Option<Sample>,
+    ) -> Analysis {
+        match sample {
+            Some(sample) => Analysis::SampledCloseness { measure, normalized, lengths, sample },
+            None => PathAnalysis::Closeness { measure, normalized, lengths }.into(),
+        }
+    }
+
     /// Returns the analysis for a device.
     ///
     /// # Errors
