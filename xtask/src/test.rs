@@ -9,7 +9,8 @@ use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::Mutex;
-use std::time::Instant;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
 
 /// Packages whose tests take longest: they begin first, so that none of them ends alone.
 const LONGEST: [&str; 5] =
@@ -17,6 +18,9 @@ const LONGEST: [&str; 5] =
 
 /// Binaries that run at a time.
 const AT_ONCE: usize = 2;
+
+/// The longest time of a binary, which takes minutes: one that hangs is ended, and has failed.
+const LIMIT: Duration = Duration::from_secs(30 * 60);
 
 /// A test binary, and the package that it tests.
 struct Suite {
@@ -112,10 +116,15 @@ impl Suite {
         let begin = Instant::now();
         let mut command = Command::new(&self.executable);
         command.current_dir(&self.package).env("CARGO_MANIFEST_DIR", &self.package);
-        let Output { status, stdout, stderr } =
-            command.output().map_err(|error| format!("{}: {error}", self.name))?;
+        let (Output { status, stdout, stderr }, is_late) =
+            output(&mut command).map_err(|error| format!("{}: {error}", self.name))?;
         let stdout = String::from_utf8_lossy(&stdout);
         let seconds = begin.elapsed().as_secs_f64();
+        if is_late {
+            // Of a test that is long, its binary has said so.
+            println!("{stdout}{}", String::from_utf8_lossy(&stderr));
+            return Err(format!("{} did not end within {LIMIT:?}", self.name));
+        }
         if status.success() {
             let result =
                 stdout.lines().rfind(|line| line.starts_with("test result")).unwrap_or_default();
@@ -125,4 +134,28 @@ impl Suite {
         println!("{stdout}{}", String::from_utf8_lossy(&stderr));
         Err(format!("{} failed: {status}", self.name))
     }
+}
+
+/// Runs a command, for no longer than the limit; returns what it printed, and whether it was ended then.
+fn output(command: &mut Command) -> std::io::Result<(Output, bool)> {
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    // What it starts is ended with it.
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(command, 0);
+    let child = command.spawn()?;
+    let group = format!("-{}", child.id());
+    let (ended, end) = channel::<()>();
+    std::thread::scope(|threads| {
+        let watch = threads.spawn(move || {
+            let is_late = end.recv_timeout(LIMIT) == Err(RecvTimeoutError::Timeout);
+            if is_late {
+                // If there is no such command, the binary is waited for.
+                let _ = Command::new("kill").args(["-KILL", "--", &group]).status();
+            }
+            is_late
+        });
+        let output = child.wait_with_output();
+        drop(ended);
+        Ok((output?, watch.join().unwrap_or(false)))
+    })
 }

@@ -173,14 +173,16 @@ fn status_of(arguments: Ripplet, launch: Option<Launch>) -> ExitStatus {
             None => Failure::Defect,
         })
     });
-    match ended {
+    let status = match ended {
         Ok(ending) => ending.status(),
         Err(failure) => {
             console.close();
             failure.report();
             failure.status()
         }
-    }
+    };
+    ranks::leave_if_unfinished(status);
+    status
 }
 
 /// Prints help, a version, or an error in the arguments, without control characters.

@@ -584,6 +584,15 @@ pub fn leave(status: ExitStatus) -> ! {
     exit(status.code().into())
 }
 
+/// Ends the process if a rank was lost after this one had done its part.
+pub fn leave_if_unfinished(status: ExitStatus) {
+    if wire::is_unfinished() {
+        // As at the end of a process: there is nobody to tell of an error.
+        let _ = std::io::stdout().flush();
+        leave(status);
+    }
+}
+
 fn locked(comm: &SharedComm) -> std::sync::MutexGuard<'_, Comm> {
     comm.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -658,6 +667,7 @@ impl fmt::Display for Reported {
 #[cfg(feature = "mpi")]
 mod wire {
     use super::{Failure, leave_after};
+    pub use ripplet::ranks::mpi::is_unfinished;
     use ripplet::ranks::mpi::{self, MpiOptions, OnLost, OpenError};
     use ripplet::ranks::{Launch, SharedComm};
     use std::sync::{Arc, Mutex};
@@ -697,6 +707,10 @@ mod wire {
     /// Refuses several ranks.
     pub fn open(_: &Launch, _: Duration) -> Result<SharedComm, Failure> {
         Err(absent::refused("a run of several ranks", "mpi"))
+    }
+
+    pub fn is_unfinished() -> bool {
+        false
     }
 }
 

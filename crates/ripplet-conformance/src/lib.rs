@@ -2,6 +2,7 @@
 //!
 //! - [`oracle`]: label propagation as the documentation defines it, one vertex after another.
 //! - [`graphs`]: test graphs, in the oracle's and in the engine's form.
+//! - [`launcher`]: MPICH's and Open MPI's, for tests over several processes.
 //! - [`probe`]: a program whose every hook and column contributes to the labels.
 //! - [`ranks`]: several executors of the CPU that share a run.
 //! - [`recorded`]: a wire between ranks that records its traffic, and simulates a network, delays and deaths of ranks.
@@ -11,6 +12,7 @@
 #![expect(missing_docs, reason = "fields of tests' values, which their names explain")]
 
 pub mod graphs;
+pub mod launcher;
 pub mod oracle;
 pub mod probe;
 pub mod ranks;

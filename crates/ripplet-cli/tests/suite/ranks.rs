@@ -1,75 +1,39 @@
 //! Runs that several processes share, which the launchers of MPICH and Open MPI start.
-//!
-//! `RIPPLET_MPICH` and `RIPPLET_OPENMPI` name the folders in which each is installed. Without them, the tests say so and
-//! do nothing; with `RIPPLET_REQUIRE_MPI`, they fail.
 
 use crate::sandbox::{Said, Sandbox, data};
-use std::env;
+use ripplet_conformance::launcher::{Mpi, output};
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// An installed MPI.
-#[derive(Clone)]
-struct Installed {
-    folder: PathBuf,
-    is_open_mpi: bool,
+/// The launcher in a sandbox, without arguments.
+fn launcher(mpi: &Mpi, sandbox: &Sandbox) -> Command {
+    let mut command = mpi.launcher();
+    command.current_dir(sandbox.path(""));
+    command
 }
 
-fn installed(variable: &str) -> Option<Installed> {
-    let Some(folder) = env::var_os(variable) else {
-        assert!(env::var_os("RIPPLET_REQUIRE_MPI").is_none(), "{variable} is not set");
-        eprintln!("not tested: {variable} is not set");
-        return None;
-    };
-    Some(Installed { folder: folder.into(), is_open_mpi: variable == "RIPPLET_OPENMPI" })
+/// Runs `ripplet` with the same arguments on each of several ranks.
+fn on_ranks(mpi: &Mpi, sandbox: &Sandbox, ranks: usize, arguments: &str) -> Said {
+    let mut command = launcher(mpi, sandbox);
+    command.args(["-n", &ranks.to_string(), env!("CARGO_BIN_EXE_ripplet")]);
+    Said::of(output(command.args(arguments.split_whitespace())))
 }
 
-fn mpich() -> Option<Installed> {
-    installed("RIPPLET_MPICH")
-}
-
-fn both() -> impl Iterator<Item = Installed> {
-    ["RIPPLET_MPICH", "RIPPLET_OPENMPI"].into_iter().filter_map(installed)
-}
-
-impl Installed {
-    /// The launcher in a sandbox, without arguments.
-    fn launcher(&self, sandbox: &Sandbox) -> Command {
-        let mut command = Command::new(self.folder.join("bin/mpirun"));
-        if self.is_open_mpi {
-            command.arg("--oversubscribe");
+/// Runs `ripplet` with its own folder and arguments on each of several ranks.
+fn on_each_rank(mpi: &Mpi, sandbox: &Sandbox, ranks: &[(&str, &str)]) -> Said {
+    let mut command = launcher(mpi, sandbox);
+    let folder = if mpi.is_open_mpi() { "--wdir" } else { "-wdir" };
+    for (rank, (inside, arguments)) in ranks.iter().enumerate() {
+        if rank > 0 {
+            command.arg(":");
         }
-        command.env("OMPI_ALLOW_RUN_AS_ROOT", "1").env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
-        let path = env::var_os("PATH").unwrap_or_default();
-        let own = [self.folder.join("bin")].into_iter().chain(env::split_paths(&path));
-        command.env("PATH", env::join_paths(own).unwrap()).env_remove("RIPPLET_MPI");
-        command.current_dir(sandbox.path("")).stdin(Stdio::null());
-        command
+        command.args(["-n", "1", folder]).arg(sandbox.path(inside));
+        command.arg(env!("CARGO_BIN_EXE_ripplet")).args(arguments.split_whitespace());
     }
-
-    /// Runs `ripplet` with the same arguments on each of several ranks.
-    fn run(&self, sandbox: &Sandbox, ranks: usize, arguments: &str) -> Said {
-        let mut command = self.launcher(sandbox);
-        command.args(["-n", &ranks.to_string(), env!("CARGO_BIN_EXE_ripplet")]);
-        Said::of(command.args(arguments.split_whitespace()).output().unwrap())
-    }
-
-    /// Runs `ripplet` with its own folder and arguments on each of several ranks.
-    fn run_each(&self, sandbox: &Sandbox, ranks: &[(&str, &str)]) -> Said {
-        let mut command = self.launcher(sandbox);
-        let folder = if self.is_open_mpi { "--wdir" } else { "-wdir" };
-        for (rank, (inside, arguments)) in ranks.iter().enumerate() {
-            if rank > 0 {
-                command.arg(":");
-            }
-            command.args(["-n", "1", folder]).arg(sandbox.path(inside));
-            command.arg(env!("CARGO_BIN_EXE_ripplet")).args(arguments.split_whitespace());
-        }
-        Said::of(command.output().unwrap())
-    }
+    Said::of(output(&mut command))
 }
 
 /// Checks that exactly one process printed an error, and that it has these parts.
@@ -105,9 +69,9 @@ fn the_bytes_are_those_of_one_process() {
     let run = format!("communities {} --threads 1 --stats s.json -o", graph.display());
     sandbox.ok(&format!("{run} one.csv"));
     let (expected, figures) = (sandbox.read("one.csv"), sandbox.json("s.json"));
-    for mpi in both() {
-        for &ranks in if mpi.is_open_mpi { &[2, 3][..] } else { &[1, 2, 3, 4, 7] } {
-            let said = mpi.run(&sandbox, ranks, &format!("{run} several.csv"));
+    for mpi in Mpi::all() {
+        for &ranks in if mpi.is_open_mpi() { &[2, 3][..] } else { &[1, 2, 3, 4, 7] } {
+            let said = on_ranks(&mpi, &sandbox, ranks, &format!("{run} several.csv"));
             assert_eq!((said.code, &*said.out), (Some(0), ""), "{said:?}");
             assert_eq!(sandbox.read("several.csv"), expected, "{ranks} ranks");
             let of_ranks = sandbox.json("s.json");
@@ -153,16 +117,16 @@ fn ranks_read_their_parts_of_an_rg() {
     sandbox.ok("convert names.csv --weighted --directed --no-header names.rg");
     sandbox.ok("communities names.rg --iterations 1 -o start.csv --quiet");
     let inputs = ["ring.rg", "names.rg", "names.rg --labels start.csv --min-size 2"];
-    for (mpi, input) in both().flat_map(|mpi| inputs.map(|input| (mpi.clone(), input))) {
-        if mpi.is_open_mpi && input != "names.rg" {
+    for (mpi, input) in Mpi::all().flat_map(|mpi| inputs.map(|input| (mpi.clone(), input))) {
+        if mpi.is_open_mpi() && input != "names.rg" {
             continue;
         }
         let run = format!("communities {input} --threads 1 --stats s.json -o");
         sandbox.ok(&format!("{run} one.csv"));
         let (expected, figures) = (sandbox.read("one.csv"), sandbox.json("s.json"));
-        let sizes = if mpi.is_open_mpi { &[2, 3][..] } else { &[1, 2, 3, 4, 7] };
+        let sizes = if mpi.is_open_mpi() { &[2, 3][..] } else { &[1, 2, 3, 4, 7] };
         for &ranks in sizes {
-            let said = mpi.run(&sandbox, ranks, &format!("{run} several.csv --ranks mpi"));
+            let said = on_ranks(&mpi, &sandbox, ranks, &format!("{run} several.csv --ranks mpi"));
             assert_eq!((said.code, &*said.out), (Some(0), ""), "{said:?}");
             assert_eq!(sandbox.read("several.csv"), expected, "{input}, {ranks} ranks");
             let found = sandbox.json("s.json");
@@ -202,15 +166,17 @@ fn ranks_read_their_shares_of_tables() {
         ),
         ("ring.csv --labels start.csv --min-size 2 --program llp --gamma 0.1", "read 216 edges"),
     ];
-    for (mpi, (input, summary)) in both().flat_map(|mpi| inputs.map(|input| (mpi.clone(), input))) {
-        if mpi.is_open_mpi && !input.starts_with("days") {
+    for (mpi, (input, summary)) in
+        Mpi::all().flat_map(|mpi| inputs.map(|input| (mpi.clone(), input)))
+    {
+        if mpi.is_open_mpi() && !input.starts_with("days") {
             continue;
         }
         let run = format!("communities {input} --threads 1 --stats s.json -o");
         sandbox.ok(&format!("{run} one.csv"));
         let (expected, figures) = (sandbox.read("one.csv"), sandbox.json("s.json"));
-        for &ranks in if mpi.is_open_mpi { &[2, 3][..] } else { &[1, 2, 3, 4, 7] } {
-            let said = mpi.run(&sandbox, ranks, &format!("{run} several.csv --ranks mpi"));
+        for &ranks in if mpi.is_open_mpi() { &[2, 3][..] } else { &[1, 2, 3, 4, 7] } {
+            let said = on_ranks(&mpi, &sandbox, ranks, &format!("{run} several.csv --ranks mpi"));
             assert_eq!((said.code, &*said.out), (Some(0), ""), "{said:?}");
             assert_eq!(sandbox.read("several.csv"), expected, "{input}, {ranks} ranks");
             assert_eq!(said.error.matches(summary).count(), 1, "{said:?}");
@@ -222,9 +188,14 @@ fn ranks_read_their_shares_of_tables() {
         }
     }
     // A run of ranks goes on in one process, and from another file of the same graph.
-    let Some(mpi) = mpich() else { return };
+    let Some(mpi) = Mpi::mpich() else { return };
     sandbox.ok("communities ring.csv --weighted -o one.csv --quiet");
-    let said = mpi.run(&sandbox, 3, "communities ring.csv --weighted --iterations 1 --checkpoint c --checkpoint-every 1 -o o.csv");
+    let said = on_ranks(
+        &mpi,
+        &sandbox,
+        3,
+        "communities ring.csv --weighted --iterations 1 --checkpoint c --checkpoint-every 1 -o o.csv",
+    );
     assert_eq!(said.code, Some(0), "{said:?}");
     for input in ["ring.csv --weighted", "ring.rg"] {
         sandbox.ok(&format!("communities {input} --checkpoint c --resume -o o.csv"));
@@ -254,13 +225,14 @@ fn analyses_give_the_bytes_of_one_process() {
         let run = format!("{arguments} --stats s.json --threads 1 -o");
         sandbox.ok(&format!("{run} one.csv"));
         let (expected, of_one) = (sandbox.read("one.csv"), sandbox.json("s.json"));
-        for mpi in both() {
-            let is_tried = !mpi.is_open_mpi || arguments.contains("names.rg");
-            for &ranks in if mpi.is_open_mpi { &[2][..] } else { &[1, 2, 5] } {
+        for mpi in Mpi::all() {
+            let is_tried = !mpi.is_open_mpi() || arguments.contains("names.rg");
+            for &ranks in if mpi.is_open_mpi() { &[2][..] } else { &[1, 2, 5] } {
                 if !is_tried {
                     continue;
                 }
-                let said = mpi.run(&sandbox, ranks, &format!("{run} several.csv --ranks mpi"));
+                let said =
+                    on_ranks(&mpi, &sandbox, ranks, &format!("{run} several.csv --ranks mpi"));
                 assert_eq!((said.code, &*said.out), (Some(0), ""), "{said:?}");
                 assert_eq!(sandbox.read("several.csv"), expected, "{arguments}, {ranks} ranks");
                 let found = sandbox.json("s.json");
@@ -275,15 +247,15 @@ fn analyses_give_the_bytes_of_one_process() {
             }
         }
     }
-    let Some(mpi) = mpich() else { return };
-    let said = mpi.run(&sandbox, 2, "lcc names.rg --estimate");
+    let Some(mpi) = Mpi::mpich() else { return };
+    let said = on_ranks(&mpi, &sandbox, 2, "lcc names.rg --estimate");
     assert!(said.out.contains("lists of other ranks, in messages"), "{said:?}");
-    let said = mpi.run(&sandbox, 2, "components ring.csv -o - --quiet");
+    let said = on_ranks(&mpi, &sandbox, 2, "components ring.csv -o - --quiet");
     assert_eq!(
         (said.out, said.error),
         (sandbox.ok("components ring.csv -o - --quiet"), String::new())
     );
-    let said = mpi.run(&sandbox, 2, "components ring.csv -o /dev/full --to csv");
+    let said = on_ranks(&mpi, &sandbox, 2, "components ring.csv -o /dev/full --to csv");
     one_error(&said, 1, &["error: rank 0 on ", ": cannot write /dev/full: No space left"]);
 }
 
@@ -301,8 +273,8 @@ fn ranks_convert_tables_to_the_file_of_one_process() {
         [("ring.csv", "216 edges"), ("days/*.csv --weighted --directed --keep-loops", "edges")]
     {
         sandbox.ok(&format!("convert {arguments} one.rg"));
-        for (mpi, ranks) in both().flat_map(|mpi| [2, 3].map(|ranks| (mpi.clone(), ranks))) {
-            let said = mpi.run(&sandbox, ranks, &format!("convert {arguments} several.rg"));
+        for (mpi, ranks) in Mpi::all().flat_map(|mpi| [2, 3].map(|ranks| (mpi.clone(), ranks))) {
+            let said = on_ranks(&mpi, &sandbox, ranks, &format!("convert {arguments} several.rg"));
             assert_eq!((said.code, &*said.out), (Some(0), ""), "{said:?}");
             assert!(
                 said.error.contains(shared) && said.error.contains("; see several.rg"),
@@ -312,7 +284,7 @@ fn ranks_convert_tables_to_the_file_of_one_process() {
             assert!(read("one.rg") == read("several.rg"), "{arguments}, {ranks} ranks");
         }
     }
-    let Some(mpi) = mpich() else { return };
+    let Some(mpi) = Mpi::mpich() else { return };
     let before = sandbox.names();
     for (arguments, part) in [
         ("convert ring.csv o.parquet", "writing o.parquet is not possible on several ranks"),
@@ -320,14 +292,14 @@ fn ranks_convert_tables_to_the_file_of_one_process() {
         ("convert none.csv o.rg", "none.csv: No such file"),
         ("convert ring.csv no/o.rg", "no/o.rg"),
     ] {
-        one_error(&mpi.run(&sandbox, 2, arguments), 2, &[part]);
+        one_error(&on_ranks(&mpi, &sandbox, 2, arguments), 2, &[part]);
         assert_eq!(sandbox.names(), before, "{arguments}");
     }
 }
 
 #[test]
 fn shares_that_are_wrong_are_refused_once() {
-    let Some(mpi) = mpich() else { return };
+    let Some(mpi) = Mpi::mpich() else { return };
     let mut rows: Vec<String> = (0..200).map(|row| format!("{row},{},1", row + 1)).collect();
     rows.insert(0, "source,target,weight".into());
     rows[150] = "149,150,heavy".into();
@@ -337,21 +309,21 @@ fn shares_that_are_wrong_are_refused_once() {
     }
     sandbox.write("a/e.csv", "source,target\n1,2\n");
     sandbox.write("b/e.csv", "source,target\n1,2\n2,3\n");
-    let said = mpi.run(&sandbox, 3, "communities g.csv --weighted -o o.csv");
+    let said = on_ranks(&mpi, &sandbox, 3, "communities g.csv --weighted -o o.csv");
     one_error(&said, 2, &["error: rank 2 on ", ": g.csv:151: "]);
     let run = "communities e.csv -o o.csv";
-    let said = mpi.run_each(&sandbox, &[("a", run), ("b", run)]);
+    let said = on_each_rank(&mpi, &sandbox, &[("a", run), ("b", run)]);
     one_error(&said, 2, &["rank 1 has other input files than rank 0"]);
-    let said = mpi.run(&sandbox, 2, "communities g.csv --columns no,target -o o.csv");
+    let said = on_ranks(&mpi, &sandbox, 2, "communities g.csv --columns no,target -o o.csv");
     one_error(&said, 2, &["g.csv:1: ", "no"]);
-    let said = mpi.run(&sandbox, 2, "communities none*.csv -o o.csv");
+    let said = on_ranks(&mpi, &sandbox, 2, "communities none*.csv -o o.csv");
     one_error(&said, 2, &["no file has such a name"]);
     assert!(!sandbox.path("o.csv").exists());
 }
 
 #[test]
 fn what_needs_the_whole_graph_reads_it_and_says_so() {
-    let Some(mpi) = mpich() else { return };
+    let Some(mpi) = Mpi::mpich() else { return };
     let sandbox = Sandbox::with([("g.csv", &*ring()), ("seeds.csv", "0,x\n50,y\n")]);
     sandbox.ok("convert g.csv --weighted g.rg");
     sandbox.ok("convert g.csv g.gml");
@@ -366,7 +338,7 @@ fn what_needs_the_whole_graph_reads_it_and_says_so() {
     ] {
         let run = format!("communities {options} --stats s.json -o");
         sandbox.ok(&format!("{run} one.tsv"));
-        let said = mpi.run(&sandbox, 2, &format!("{run} two.tsv"));
+        let said = on_ranks(&mpi, &sandbox, 2, &format!("{run} two.tsv"));
         assert_eq!(said.code, Some(0), "{said:?}");
         assert_eq!(sandbox.read("two.tsv"), sandbox.read("one.tsv"), "{options}");
         assert_eq!(
@@ -381,7 +353,7 @@ fn what_needs_the_whole_graph_reads_it_and_says_so() {
 
 #[test]
 fn parts_of_files_that_differ_or_are_damaged_are_refused() {
-    let Some(mpi) = mpich() else { return };
+    let Some(mpi) = Mpi::mpich() else { return };
     let sandbox = Sandbox::with([("g.csv", &*ring())]);
     sandbox.ok("convert g.csv --weighted g.rg");
     let good = fs::read(sandbox.path("g.rg")).unwrap();
@@ -392,18 +364,18 @@ fn parts_of_files_that_differ_or_are_damaged_are_refused() {
             .ok(&format!("generate rmat --scale 8 --edge-factor 4 --seed {seed} -o {folder}/e.rg"));
     }
     let run = "communities e.rg -o o.csv";
-    let said = mpi.run_each(&sandbox, &[("a", run), ("b", run)]);
+    let said = on_each_rank(&mpi, &sandbox, &[("a", run), ("b", run)]);
     one_error(&said, 2, &["rank 1 has another graph, version or options"]);
     for at in [9, 100, good.len() / 2, good.len() - 3] {
         let mut bad = good.clone();
         bad[at] ^= 0x10;
         sandbox.write("bad.rg", &bad);
-        let said = mpi.run(&sandbox, 2, "communities bad.rg -o o.csv");
+        let said = on_ranks(&mpi, &sandbox, 2, "communities bad.rg -o o.csv");
         one_error(&said, 2, &["bad.rg", "byte "]);
     }
-    let said = mpi.run(&sandbox, 2, "communities g.rg --undirected --directed -o o.csv");
+    let said = on_ranks(&mpi, &sandbox, 2, "communities g.rg --undirected --directed -o o.csv");
     one_error(&said, 2, &["--directed"]);
-    let said = mpi.run(&sandbox, 2, "communities g.rg --directed -o o.csv");
+    let said = on_ranks(&mpi, &sandbox, 2, "communities g.rg --directed -o o.csv");
     one_error(&said, 2, &["this graph was stored undirected"]);
     assert!(!sandbox.path("o.csv").exists());
 }
@@ -411,14 +383,14 @@ fn parts_of_files_that_differ_or_are_damaged_are_refused() {
 /// The size of a file must be large against what a process takes anyway, so that the test takes a second.
 #[test]
 fn a_rank_has_its_share_of_the_lists_in_memory() {
-    let Some(mpi) = mpich() else { return };
+    let Some(mpi) = Mpi::mpich() else { return };
     let sandbox = Sandbox::new();
     sandbox.ok("generate rmat --scale 14 --edge-factor 256 -o g.rg --quiet");
     let bytes = fs::metadata(sandbox.path("g.rg")).unwrap().len();
     assert!(bytes > 12 << 20, "{bytes}");
     let peak = |options: &str| -> Vec<u64> {
         let run = "communities g.rg --iterations 1 --merge off -o o.csv --threads 1 --stats s.json";
-        let said = mpi.run(&sandbox, 4, &format!("{run} {options}"));
+        let said = on_ranks(&mpi, &sandbox, 4, &format!("{run} {options}"));
         assert_eq!(said.code, Some(0), "{said:?}");
         let stats = sandbox.json("s.json");
         let peaks = stats["ranks"]["peak_memory"].as_array().unwrap();
@@ -434,7 +406,7 @@ fn a_rank_has_its_share_of_the_lists_in_memory() {
 
 #[test]
 fn programs_and_options_give_the_bytes_of_one_process() {
-    let Some(mpi) = mpich() else { return };
+    let Some(mpi) = Mpi::mpich() else { return };
     let sandbox = Sandbox::with([("g.csv", &*ring()), ("seeds.csv", "0,x\n50,y\n")]);
     sandbox.ok("communities g.csv --weighted --iterations 1 -o start.csv");
     sandbox.ok("convert g.csv --weighted g.rgz");
@@ -447,23 +419,24 @@ fn programs_and_options_give_the_bytes_of_one_process() {
         "g.csv --labels start.csv --merge 0.2 --to graphml",
     ] {
         sandbox.ok(&format!("communities {options} -o one.tsv"));
-        let said = mpi.run(&sandbox, 3, &format!("communities {options} --threads 2 -o three.tsv"));
+        let said =
+            on_ranks(&mpi, &sandbox, 3, &format!("communities {options} --threads 2 -o three.tsv"));
         assert_eq!(said.code, Some(0), "{said:?}");
         assert_eq!(sandbox.read("three.tsv"), sandbox.read("one.tsv"), "{options}");
     }
-    let said = mpi.run(&sandbox, 2, "communities g.csv -o - --quiet --device cpu");
+    let said = on_ranks(&mpi, &sandbox, 2, "communities g.csv -o - --quiet --device cpu");
     assert_eq!((said.code, &*said.error), (Some(0), ""));
     assert_eq!(said.out, sandbox.ok("communities g.csv -o - --quiet"));
-    let said = mpi.run(&sandbox, 2, "communities g.csv --top 2 --quiet");
+    let said = on_ranks(&mpi, &sandbox, 2, "communities g.csv --top 2 --quiet");
     assert_eq!(said.out, sandbox.ok("communities g.csv --top 2 --quiet"));
-    let said = mpi.run(&sandbox, 2, "communities g.csv --estimate");
+    let said = on_ranks(&mpi, &sandbox, 2, "communities g.csv --estimate");
     assert!(said.out.contains("messages between ranks"), "{said:?}");
     assert_eq!(said.out.matches("total").count(), 2, "{said:?}");
 }
 
 #[test]
 fn what_ranks_cannot_do_is_refused_once_and_nothing_is_written() {
-    let Some(mpi) = mpich() else { return };
+    let Some(mpi) = Mpi::mpich() else { return };
     let sandbox = Sandbox::with([("g.csv", &*ring())]);
     let before = sandbox.names();
     for (arguments, part) in [
@@ -490,36 +463,36 @@ fn what_ranks_cannot_do_is_refused_once_and_nothing_is_written() {
         ("lcc missing.csv -o o.csv", "missing.csv: No such file"),
         ("pagerank g.csv -o o.csv --host-memory 1KB", "--host-memory"),
     ] {
-        let said = mpi.run(&sandbox, 2, arguments);
+        let said = on_ranks(&mpi, &sandbox, 2, arguments);
         one_error(&said, 2, &[part]);
         assert_eq!(sandbox.names(), before, "{arguments}");
     }
     // The other rank waits while the first one writes.
-    let said = mpi.run(&sandbox, 2, "communities g.csv -o /dev/full --to csv");
+    let said = on_ranks(&mpi, &sandbox, 2, "communities g.csv -o /dev/full --to csv");
     one_error(&said, 1, &["error: rank 0 on ", ": cannot write /dev/full: No space left"]);
     assert_eq!(sandbox.names(), before);
-    let said = mpi.run(&sandbox, 2, "--version");
+    let said = on_ranks(&mpi, &sandbox, 2, "--version");
     assert_eq!((said.code, said.out.lines().count()), (Some(0), 1), "{said:?}");
 }
 
 #[test]
 fn open_mpi_refuses_as_well() {
-    let Some(mpi) = installed("RIPPLET_OPENMPI") else { return };
+    let Some(mpi) = Mpi::open_mpi() else { return };
     let sandbox = Sandbox::with([("g.csv", &*ring())]);
-    let said = mpi.run(&sandbox, 2, "kcore g.csv -o o.csv");
+    let said = on_ranks(&mpi, &sandbox, 2, "kcore g.csv -o o.csv");
     one_error(
         &said,
         2,
         &["(OMPI_COMM_WORLD_RANK is set), and this command does not share its work"],
     );
-    let said = mpi.run(&sandbox, 2, "communities missing.csv -o o.csv");
+    let said = on_ranks(&mpi, &sandbox, 2, "communities missing.csv -o o.csv");
     one_error(&said, 2, &["error: missing.csv: No such file"]);
     assert_eq!(sandbox.names(), ["g.csv"]);
 }
 
 #[test]
 fn ranks_that_differ_are_refused() {
-    let Some(mpi) = mpich() else { return };
+    let Some(mpi) = Mpi::mpich() else { return };
     let sandbox = Sandbox::with([("g.csv", &*ring())]);
     for (folder, edges) in [("a", "1,2\n2,3\n3,1\n"), ("b", "1,2\n2,3\n3,4\n"), ("c", "")] {
         fs::create_dir(sandbox.path(folder)).unwrap();
@@ -532,26 +505,26 @@ fn ranks_that_differ_are_refused() {
     }
     let run = "communities e.csv -o o.csv";
     let other_options = format!("{run} --seed 7");
-    let said = mpi.run_each(&sandbox, &[("a", run), ("a", &other_options)]);
+    let said = on_each_rank(&mpi, &sandbox, &[("a", run), ("a", &other_options)]);
     one_error(
         &said,
         2,
         &["rank 1 on ", " was started with another version of ripplet, or with other arg"],
     );
-    let said = mpi.run_each(&sandbox, &[("a", run), ("b", run)]);
+    let said = on_each_rank(&mpi, &sandbox, &[("a", run), ("b", run)]);
     one_error(&said, 2, &["rank 1 has other input files than rank 0"]);
     let run_whole = run.replace("e.csv", "e.graph");
-    let said = mpi.run_each(&sandbox, &[("a", &run_whole), ("b", &run_whole)]);
+    let said = on_each_rank(&mpi, &sandbox, &[("a", &run_whole), ("b", &run_whole)]);
     one_error(&said, 2, &["rank 1 has another graph, version or options"]);
     sandbox.write("a/some.txt", "1\n");
     sandbox.write("b/some.txt", "2\n");
     sandbox.write("b/e.csv", sandbox.read("a/e.csv"));
     let jumps = "pagerank e.csv --personalize some.txt -o o.csv";
-    let said = mpi.run_each(&sandbox, &[("a", jumps), ("b", jumps)]);
+    let said = on_each_rank(&mpi, &sandbox, &[("a", jumps), ("b", jumps)]);
     one_error(&said, 2, &["rank 1 has another graph, version or options"]);
-    let said = mpi.run_each(&sandbox, &[("a", run), ("c", run)]);
+    let said = on_each_rank(&mpi, &sandbox, &[("a", run), ("c", run)]);
     one_error(&said, 2, &["error: rank 1 on ", ": e.csv: No such file"]);
-    let said = mpi.run_each(&sandbox, &[("c", run), ("a", run)]);
+    let said = on_each_rank(&mpi, &sandbox, &[("c", run), ("a", run)]);
     one_error(&said, 2, &["error: rank 0 on ", ": e.csv: No such file"]);
     for folder in ["a", "b", "c"] {
         assert!(!sandbox.path(&format!("{folder}/o.csv")).exists(), "{folder}");
@@ -560,14 +533,14 @@ fn ranks_that_differ_are_refused() {
 
 #[test]
 fn each_process_runs_all_only_on_request() {
-    let Some(mpi) = mpich() else { return };
+    let Some(mpi) = Mpi::mpich() else { return };
     let sandbox = Sandbox::with([("g.csv", &*ring())]);
-    let said = mpi.run(&sandbox, 2, "communities g.csv --ranks none --top 1");
+    let said = on_ranks(&mpi, &sandbox, 2, "communities g.csv --ranks none --top 1");
     assert_eq!((said.code, said.out.lines().count()), (Some(0), 4), "{said:?}");
-    let said = mpi.run(&sandbox, 1, "communities g.csv --ranks mpi --top 1");
+    let said = on_ranks(&mpi, &sandbox, 1, "communities g.csv --ranks mpi --top 1");
     assert_eq!((said.code, said.out.lines().count()), (Some(0), 2), "{said:?}");
     // One process is no launcher's business.
-    let said = mpi.run(&sandbox, 1, "lcc g.csv -o l.csv");
+    let said = on_ranks(&mpi, &sandbox, 1, "lcc g.csv -o l.csv");
     assert_eq!(said.code, Some(0), "{said:?}");
 }
 
@@ -603,11 +576,11 @@ fn the_environment_of_a_launcher_is_enough_to_refuse() {
 
 #[test]
 fn ranks_on_a_machine_share_its_cores_and_memory() {
-    for mpi in both() {
+    for mpi in Mpi::all() {
         let sandbox = Sandbox::with([("g.csv", &*ring())]);
         let run = "communities g.csv -o o.csv --stats s.json";
         let threads = |options: &str| -> (Vec<u64>, String) {
-            let said = mpi.run(&sandbox, 2, &format!("{run} {options}"));
+            let said = on_ranks(&mpi, &sandbox, 2, &format!("{run} {options}"));
             assert_eq!(said.code, Some(0), "{said:?}");
             let stats = sandbox.json("s.json");
             let threads = stats["ranks"]["threads"].as_array().unwrap();
@@ -619,7 +592,7 @@ fn ranks_on_a_machine_share_its_cores_and_memory() {
         let cores = std::thread::available_parallelism().unwrap().get() as u64;
         let (shared, said) = threads("");
         assert!(shared.iter().sum::<u64>() <= cores.max(2), "{shared:?} of {cores}");
-        assert!(mpi.is_open_mpi || shared == [(cores / 2).max(1); 2], "{shared:?} of {cores}");
+        assert!(mpi.is_open_mpi() || shared == [(cores / 2).max(1); 2], "{shared:?} of {cores}");
         let host = sandbox.json("s.json")["ranks"]["hosts"][0].as_str().unwrap().to_owned();
         assert!(said.contains(&format!("2 ranks share {host}: ")), "{said}");
         assert!(said.contains(" and 1/2 of the memory that ripplet may take for each"), "{said}");
@@ -633,11 +606,11 @@ fn ranks_on_a_machine_share_its_cores_and_memory() {
 
 #[test]
 fn figures_have_the_messages_of_each_rank() {
-    let Some(mpi) = mpich() else { return };
+    let Some(mpi) = Mpi::mpich() else { return };
     let sandbox = Sandbox::with([("g.csv", &*ring())]);
     sandbox.ok("communities g.csv -o o.csv --stats one.json");
     assert!(sandbox.json("one.json").get("ranks").is_none());
-    let said = mpi.run(&sandbox, 3, "communities g.csv -o o.csv --stats s.json");
+    let said = on_ranks(&mpi, &sandbox, 3, "communities g.csv -o o.csv --stats s.json");
     assert_eq!(said.code, Some(0), "{said:?}");
     let stats = sandbox.json("s.json");
     let ranks = &stats["ranks"];
@@ -806,13 +779,13 @@ mod deaths {
 
     #[test]
     fn a_rank_that_is_killed_ends_the_others_within_the_deadline() {
-        let Some(mpi) = mpich() else { return };
+        let Some(mpi) = Mpi::mpich() else { return };
         let cases = [When::Reading, When::InRounds, When::Writing];
         let cases = cases.into_iter().flat_map(|when| [(when, 0), (when, 1)]);
         // They wait: all at the same time.
         let run = |(when, victim): (When, usize)| {
             let sandbox = Sandbox::with([("g.csv", &*ring())]);
-            let mut launcher = mpi.launcher(&sandbox);
+            let mut launcher = launcher(&mpi, &sandbox);
             // The launcher does not end the other rank.
             launcher.arg("-disable-auto-cleanup");
             let mut child = begin(&sandbox, when, launcher, true);
@@ -839,9 +812,9 @@ mod deaths {
 
     #[test]
     fn launchers_end_what_a_killed_rank_leaves() {
-        for mpi in both() {
+        for mpi in Mpi::all() {
             let sandbox = Sandbox::with([("g.csv", &*ring())]);
-            let mut child = begin(&sandbox, When::InRounds, mpi.launcher(&sandbox), false);
+            let mut child = begin(&sandbox, When::InRounds, launcher(&mpi, &sandbox), false);
             kill(&sandbox, 2, 1);
             assert!(!ended(&mut child).success());
             wait_for("end of all", || (left(&sandbox) == 0).then_some(()));
@@ -851,9 +824,9 @@ mod deaths {
 
     #[test]
     fn a_signal_to_the_launcher_ends_all() {
-        for mpi in both() {
+        for mpi in Mpi::all() {
             let sandbox = Sandbox::with([("g.csv", &*ring())]);
-            let mut child = begin(&sandbox, When::InRounds, mpi.launcher(&sandbox), false);
+            let mut child = begin(&sandbox, When::InRounds, launcher(&mpi, &sandbox), false);
             let process = child.id().to_string();
             assert!(Command::new("kill").args(["-INT", &process]).status().unwrap().success());
             assert!(!ended(&mut child).success());
@@ -867,11 +840,11 @@ mod deaths {
 
     /// Resumes a run with this number of ranks: it has the bytes and the figures of the run that was not interrupted,
     /// `expected.csv` and `expected.json`.
-    fn goes_on(mpi: &Installed, sandbox: &Sandbox, ranks: usize, input: &str) {
+    fn goes_on(mpi: &Mpi, sandbox: &Sandbox, ranks: usize, input: &str) {
         let run = format!("communities {input} --resume -o o.csv --stats s.json");
         let said = match ranks {
             1 => sandbox.run(&run),
-            _ => mpi.run(sandbox, ranks, &run),
+            _ => on_ranks(mpi, sandbox, ranks, &run),
         };
         assert_eq!(said.code, Some(0), "{said:?}");
         assert!(said.error.contains("going on after round "), "{said:?}");
@@ -885,7 +858,7 @@ mod deaths {
 
     #[test]
     fn ranks_go_on_with_what_one_process_began() {
-        let Some(mpi) = mpich() else { return };
+        let Some(mpi) = Mpi::mpich() else { return };
         let sandbox = Sandbox::with([("g.csv", &*ring())]);
         sandbox.ok("convert g.csv --weighted g.rg");
         sandbox.ok("communities g.rg -o expected.csv --stats expected.json");
@@ -898,7 +871,7 @@ mod deaths {
             let mut command = match ranks {
                 1 => sandbox.command(&run),
                 _ => {
-                    let mut launcher = mpi.launcher(&sandbox);
+                    let mut launcher = launcher(&mpi, &sandbox);
                     launcher.args(["-n", &ranks.to_string(), env!("CARGO_BIN_EXE_ripplet")]);
                     launcher.args(run.split_whitespace());
                     launcher
@@ -923,9 +896,9 @@ mod deaths {
 
     #[test]
     fn a_run_goes_on_with_another_number_of_ranks() {
-        let Some(mpi) = mpich() else { return };
+        let Some(mpi) = Mpi::mpich() else { return };
         let sandbox = Sandbox::with([("g.csv", &*ring())]);
-        let mut launcher = mpi.launcher(&sandbox);
+        let mut launcher = launcher(&mpi, &sandbox);
         launcher.arg("-disable-auto-cleanup");
         let mut child = begin(&sandbox, When::Writing, launcher, true);
         kill(&sandbox, 2, 1);
@@ -950,12 +923,12 @@ mod deaths {
         }
         let refused = "communities g.csv -o x.csv --seed 3 --checkpoint kept --resume";
         one_error(
-            &mpi.run(&sandbox, 2, refused),
+            &on_ranks(&mpi, &sandbox, 2, refused),
             2,
             &["is a checkpoint of another run: seed: 0 there, 3"],
         );
         one_error(
-            &mpi.run(&sandbox, 2, "communities g.csv -o x.csv --checkpoint kept"),
+            &on_ranks(&mpi, &sandbox, 2, "communities g.csv -o x.csv --checkpoint kept"),
             2,
             &["kept has a"],
         );

@@ -173,3 +173,15 @@ pub fn open(launch: &Launch, options: MpiOptions) -> Result<Comm, OpenError> {
 pub fn open(_: &Launch, _: MpiOptions) -> Result<Comm, OpenError> {
     Err(OpenError::System("this system has no MPI that is known".into()))
 }
+
+/// Returns whether MPI was opened in this process, and has not ended in order, as after the loss of a rank.
+///
+/// The end of such a process by `exit`, or by the end of `main`, calls functions of MPI that may wait for ranks that are
+/// gone: end it by `_exit` instead. A process whose MPI has ended in order must not do so: some MPIs tell their
+/// launcher in `exit` that all is well.
+pub fn is_unfinished() -> bool {
+    #[cfg(unix)]
+    return wire::is_unfinished();
+    #[cfg(not(unix))]
+    return false;
+}

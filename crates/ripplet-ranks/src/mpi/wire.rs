@@ -45,6 +45,14 @@ struct Mpi {
 /// Whether MPI has been opened in this process.
 static OPENED: AtomicBool = AtomicBool::new(false);
 
+/// Whether MPI has ended in order.
+static FINISHED: AtomicBool = AtomicBool::new(false);
+
+/// Returns whether MPI was opened, and has not ended in order; see [`super::is_unfinished`].
+pub(super) fn is_unfinished() -> bool {
+    OPENED.load(SeqCst) && !FINISHED.load(SeqCst)
+}
+
 /// Opens MPI; see [`super::open`].
 pub(super) fn open(launch: &Launch, options: MpiOptions) -> Result<impl Wire + 'static, OpenError> {
     let MpiOptions { library, deadline, on_lost, piece } = options;
@@ -75,6 +83,7 @@ pub(super) fn open(launch: &Launch, options: MpiOptions) -> Result<impl Wire + '
     if (launch.knows_size() && size != launch.size) || size <= launch.rank {
         // Each process is a rank of its own world: nothing is in its way.
         calls.finish();
+        FINISHED.store(true, SeqCst);
         alarm.stop();
         let launched = launch.size;
         return Err(OpenError::OtherLauncher { launched, connected: size, library });
@@ -351,6 +360,7 @@ impl Drop for Mpi {
         self.shared.order(order);
         if self.join() && order == Order::Close {
             self.shared.calls().finish();
+            FINISHED.store(true, SeqCst);
             self.shared.alarm().stop();
         }
     }

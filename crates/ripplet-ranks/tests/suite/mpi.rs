@@ -1,10 +1,7 @@
 //! Collectives over MPICH and Open MPI: processes that their launchers start.
-//!
-//! `RIPPLET_MPICH` and `RIPPLET_OPENMPI` name the folders in which each is installed, such as a virtual
-//! environment with the package `mpich` or `openmpi`. Without them, the tests say so and do nothing;
-//! with `RIPPLET_REQUIRE_MPI`, they fail.
 
-use ripplet_ranks::mpi::{LIBRARY, MpiOptions, OnLost, OpenError, open};
+use ripplet_conformance::launcher::{Mpi, output};
+use ripplet_ranks::mpi::{LIBRARY, MpiOptions, OnLost, OpenError, is_unfinished, open};
 use ripplet_ranks::{Comm, CommError, Launch};
 use std::env;
 use std::fs;
@@ -18,48 +15,19 @@ const CASE: &str = "RIPPLET_RANKS_CASE";
 /// The file by which a started process says that it has reported.
 const REPORTED: &str = "RIPPLET_RANKS_REPORTED";
 
-/// An installed MPI.
-struct Installed {
-    folder: PathBuf,
-    is_open_mpi: bool,
-}
-
-/// Returns an MPI by its variable.
-fn installed(variable: &str) -> Option<Installed> {
-    let Some(folder) = env::var_os(variable) else {
-        assert!(env::var_os("RIPPLET_REQUIRE_MPI").is_none(), "{variable} is not set");
-        eprintln!("not tested: {variable} is not set");
-        return None;
-    };
-    Some(Installed { folder: folder.into(), is_open_mpi: variable == "RIPPLET_OPENMPI" })
-}
-
-fn both() -> impl Iterator<Item = Installed> {
-    ["RIPPLET_MPICH", "RIPPLET_OPENMPI"].into_iter().filter_map(installed)
-}
-
-impl Installed {
-    /// Runs a case on this number of ranks.
-    fn run(&self, ranks: usize, case: &str, library: Option<PathBuf>) -> Output {
-        let folder = tempfile::tempdir().unwrap();
-        let mut command = Command::new(self.folder.join("bin/mpirun"));
-        if self.is_open_mpi {
-            command.arg("--oversubscribe");
-        }
-        command.args(["-n", &ranks.to_string()]);
-        command.arg(env::current_exe().unwrap());
-        command.args(["mpi::a_started_process", "--exact", "--ignored", "--nocapture"]);
-        command.env(CASE, case).env_remove(LIBRARY);
-        command.env(REPORTED, folder.path().join("reported"));
-        command.env("OMPI_ALLOW_RUN_AS_ROOT", "1").env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
-        let path = env::var_os("PATH").unwrap_or_default();
-        let own = [self.folder.join("bin")].into_iter().chain(env::split_paths(&path));
-        command.env("PATH", env::join_paths(own).unwrap());
-        if let Some(library) = library {
-            command.env(LIBRARY, library);
-        }
-        command.output().unwrap()
+/// Runs a case on this number of ranks.
+fn on_ranks(mpi: &Mpi, ranks: usize, case: &str, library: Option<PathBuf>) -> Output {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = mpi.launcher();
+    command.args(["-n", &ranks.to_string()]);
+    command.arg(env::current_exe().unwrap());
+    command.args(["mpi::a_started_process", "--exact", "--ignored", "--nocapture"]);
+    command.env(CASE, case);
+    command.env(REPORTED, folder.path().join("reported"));
+    if let Some(library) = library {
+        command.env(LIBRARY, library);
     }
+    output(&mut command)
 }
 
 /// Returns the lines in which ranks report, sorted.
@@ -71,7 +39,7 @@ fn reports(output: &Output) -> Vec<String> {
     lines
 }
 
-/// Ends the process without what MPI would do at its end, which may wait for a rank that hangs.
+/// Ends the process without what MPI would do at its end, which may wait for a rank that is gone or hangs.
 fn leave(code: i32) -> ! {
     unsafe extern "C" {
         fn _exit(code: i32) -> !;
@@ -103,7 +71,7 @@ fn a_started_process() {
         Ok(comm) => comm,
         Err(error) => {
             println!("rank {}: {error}", launch.rank);
-            exit(if matches!(error, OpenError::OtherFamily { .. }) { 2 } else { 1 });
+            leave(if matches!(error, OpenError::OtherFamily { .. }) { 2 } else { 1 });
         }
     };
     let rank = comm.rank();
@@ -139,7 +107,12 @@ fn a_started_process() {
         fs::write(env::var_os(REPORTED).unwrap(), "").unwrap();
     }
     drop(comm);
-    exit(i32::from(done.is_err()));
+    let code = i32::from(done.is_err());
+    match is_unfinished() {
+        // What was printed ended lines, and so is written.
+        true => leave(code),
+        false => exit(code),
+    }
 }
 
 /// Waits until rank 0 has reported: once a process has failed, a launcher ends the others at any time.
@@ -176,12 +149,12 @@ fn collectives(comm: &mut Comm) -> Result<(), CommError> {
 
 #[test]
 fn collectives_work_over_both_and_in_every_interface() {
-    for mpi in both() {
-        let standard = mpi.folder.join("lib/libmpi_abi.so.1");
+    for mpi in Mpi::all() {
+        let standard = mpi.library("libmpi_abi.so.1");
         let libraries = [None, Some(standard).filter(|path| path.is_file())];
-        let libraries = &libraries[..if mpi.is_open_mpi { 1 } else { 2 }];
+        let libraries = &libraries[..if mpi.is_open_mpi() { 1 } else { 2 }];
         for library in libraries {
-            let output = mpi.run(3, "collectives", library.clone());
+            let output = on_ranks(&mpi, 3, "collectives", library.clone());
             assert!(output.status.success(), "{output:?}");
             assert_eq!(reports(&output), ["rank 0: done", "rank 1: done", "rank 2: done"]);
         }
@@ -190,8 +163,8 @@ fn collectives_work_over_both_and_in_every_interface() {
 
 #[test]
 fn ranks_out_of_step_over_mpi_are_told_so() {
-    for mpi in both() {
-        let output = mpi.run(2, "other order", None);
+    for mpi in Mpi::all() {
+        let output = on_ranks(&mpi, 2, "other order", None);
         assert!(!output.status.success());
         let reports = reports(&output);
         assert!(reports.iter().any(|line| line.contains("ranks are out of step")), "{output:?}");
@@ -200,16 +173,16 @@ fn ranks_out_of_step_over_mpi_are_told_so() {
 
 #[test]
 fn a_failure_reaches_the_others_over_mpi() {
-    for mpi in both() {
-        let output = mpi.run(2, "fails", None);
+    for mpi in Mpi::all() {
+        let output = on_ranks(&mpi, 2, "fails", None);
         assert!(reports(&output).contains(&"rank 0: rank 1 failed".to_owned()), "{output:?}");
     }
 }
 
 #[test]
 fn a_rank_that_leaves_early_is_missed() {
-    for mpi in both() {
-        let output = mpi.run(2, "leaves early", None);
+    for mpi in Mpi::all() {
+        let output = on_ranks(&mpi, 2, "leaves early", None);
         let said = "rank 0: rank 1 ended before the run did".to_owned();
         assert!(reports(&output).contains(&said), "{output:?}");
     }
@@ -218,8 +191,8 @@ fn a_rank_that_leaves_early_is_missed() {
 #[test]
 fn computing_for_long_is_no_silence() {
     // It waits for longer than the deadline: over both at the same time.
-    let run = |mpi: Installed| std::thread::spawn(move || mpi.run(2, "computes", None));
-    let runs: Vec<_> = both().map(run).collect();
+    let begin = |mpi: Mpi| std::thread::spawn(move || on_ranks(&mpi, 2, "computes", None));
+    let runs: Vec<_> = Mpi::all().map(begin).collect();
     for output in runs.into_iter().map(|run| run.join().unwrap()) {
         assert_eq!(reports(&output), ["rank 0: done", "rank 1: done"], "{output:?}");
     }
@@ -227,9 +200,9 @@ fn computing_for_long_is_no_silence() {
 
 #[test]
 fn a_rank_that_hangs_ends_all_within_the_deadline() {
-    for mpi in both() {
+    for mpi in Mpi::all() {
         let begun = Instant::now();
-        let output = mpi.run(2, "hangs", None);
+        let output = on_ranks(&mpi, 2, "hangs", None);
         assert!(!output.status.success());
         // MPI itself may wait for what the other process holds in shared memory.
         let said = ["rank 0: rank 1 is silent since 1 s", "rank 0: MPI does not return since 1 s"];
@@ -241,18 +214,17 @@ fn a_rank_that_hangs_ends_all_within_the_deadline() {
 
 #[test]
 fn a_library_of_another_launcher_is_refused() {
-    let (Some(mpich), Some(open_mpi)) = (installed("RIPPLET_MPICH"), installed("RIPPLET_OPENMPI"))
-    else {
+    let (Some(mpich), Some(open_mpi)) = (Mpi::mpich(), Mpi::open_mpi()) else {
         return;
     };
-    let output = open_mpi.run(2, "waits", Some(mpich.folder.join("lib/libmpi.so.12")));
+    let output = on_ranks(&open_mpi, 2, "waits", Some(mpich.library("libmpi.so.12")));
     let said = reports(&output);
     let is_it = |line: &String| {
         line.ends_with("is MPICH, and OMPI_COMM_WORLD_RANK is of the launcher of Open MPI")
     };
     // Its launcher may end the second process before it has said so.
     assert!(!said.is_empty() && said.iter().all(is_it), "{output:?}");
-    let output = mpich.run(2, "waits", Some(open_mpi.folder.join("lib/libmpi.so.40")));
+    let output = on_ranks(&mpich, 2, "waits", Some(open_mpi.library("libmpi.so.40")));
     let is_it =
         |line: &String| line.ends_with("is Open MPI, and PMI_RANK is of the launcher of MPICH");
     assert!(reports(&output).iter().any(is_it), "{output:?}");
