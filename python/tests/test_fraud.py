@@ -219,10 +219,24 @@ def test_evaluations_are_the_commands(tmp_path: Path) -> None:
     assert str(found).strip() == done.stdout.strip()
     assert (found.unseen, found.windows) == (2, 3) and found._repr_html_().startswith("<pre>")
     assert str(pickle.loads(pickle.dumps(found))) == str(found)
+
+    (tmp_path / "cleared.csv").write_text("id\nada\nbob\n")
+    model = next(rp.fraud.run(rows(), mapping=MAPPING, known_bad=["ivo", "kai"], output=tmp_path / "run", **WINDOWS)
+                 .folder.glob("windows/*/model.json"))
+    for options in ({"model": "none"}, {"model": model}):
+        flags = ["--cleared", tmp_path / "cleared.csv", "--model", options["model"]]
+        done = subprocess.run([path, *map(str, [*arguments, *flags])], capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        other = rp.fraud.evaluate(rows(), mapping=MAPPING, confirmed=confirmed, cleared=["ada", "bob"], draws=2, window="14d",
+                                  slide="8d", known=0.5, top=0.03, **options)
+        assert str(other).strip() == done.stdout.strip() and str(other) != str(found)
+        assert ("| score |" in str(other)) is (options["model"] != "none")
     for wrong in ({"known": 1.5}, {"top": 0.0}, {"draws": 0}, {"confirmed": ["nobody"]}, {"confirmed": {"id": []}}):
         with pytest.raises(rp.RippletError) as raised:
             rp.fraud.evaluate(rows(), **{"mapping": MAPPING, "confirmed": confirmed, **WINDOWS, **wrong})
         assert isinstance(raised.value, ValueError)
+    with pytest.raises(rp.FileError, match="the model cannot be used"):
+        rp.fraud.evaluate(rows(), mapping=MAPPING, confirmed=confirmed, model=tmp_path / "none.json", **WINDOWS)
 
 
 def change(**columns: Any) -> dict[str, Any]:

@@ -20,6 +20,8 @@ ELSEWHERE: dict[str, tuple[Callable[..., Any], str]] = {
     "memory": (rp.overlapping, "memory"),
     "threshold": (rp.overlapping, "threshold"),
     "sweep": (rp.sweep, "halvings"),
+    "resolution_profile": (rp.resolution_profile, "resolution"),
+    "profile_runs": (rp.resolution_profile, "profile_runs"),
     "seeds": (rp.seeded, "seeds"),
     "attenuation": (rp.seeded, "attenuation"),
     "loose_seeds": (rp.seeded, "loose_seeds"),
@@ -52,14 +54,14 @@ OTHERWISE: dict[str, str] = {
     "top": "per_community() of the result",
     "columns_out": "columns of the result",
     "levels": "parts() of the result",
+    "dendrogram": "dendrogram() of the result",
+    "order": "order of the result of sweep()",
     "seeds_columns": "seeds are a dict, and not a file",
     "labels_columns": "labels are an array or a dict, and not a file",
 }
 """Options that Python needs not, with what it has instead."""
 
-LACKS = {
-    "order", "dendrogram", "resolution_profile", "profile_runs", "checkpoint", "checkpoint_every", "resume", "ranks", "rank_deadline",
-}
+LACKS = {"ranks", "rank_deadline"}
 """Options that Python lacks: docs/python.md lists them under Limits."""
 
 OF_PYTHON = {"data", "progress"}

@@ -13,7 +13,8 @@ use arrow_array::builder::LargeStringBuilder;
 use arrow_array::{ArrayRef, Float32Array, Int64Array, RecordBatch, UInt64Array};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyDict, PyTuple};
-use ripplet::communities::{Communities, CommunitySearch};
+use ripplet::checkpoints::CheckpointOptions;
+use ripplet::communities::{Communities, CommunitySearch, Resumed};
 use ripplet::graph::{ExternalId, GraphView, VertexId, VertexIds, memory};
 use ripplet::io::write::write_communities;
 use ripplet::io::write::{
@@ -22,9 +23,9 @@ use ripplet::io::write::{
 use ripplet::lp::cpu::CpuExecutor;
 use ripplet::lp::programs::{Cdlp, Guard, Llp, Lpa, Seed, Seeding};
 use ripplet::lp::quality::{Quality, Summary};
-use ripplet::lp::refine::{MergeShare, Objective, Resolution, hierarchy};
+use ripplet::lp::refine::{Merge, MergeShare, Objective, Resolution, dendrogram, hierarchy};
 use ripplet::lp::small::MinSize;
-use ripplet::lp::{Counter, DynProgram, NO_LABEL, Schedule, Settings, Stop};
+use ripplet::lp::{Counter, DynProgram, NO_LABEL, Schedule, Settings, Stop, hubs};
 use ripplet::programs::{BuiltIn, ProgramName, StopChoice};
 use ripplet::{Device, Storage, StoredGraph};
 use std::num::NonZeroU32;
@@ -69,6 +70,26 @@ struct Run {
     seconds: f64,
     /// How votes were counted.
     counter: String,
+    /// The rounds, the path, and the damaged newer ones of the checkpoint from which the run went on.
+    resumed: Option<(usize, PathBuf, Vec<String>)>,
+}
+
+impl Run {
+    fn of(found: &Communities<'_>, seconds: f64) -> Run {
+        let outcome = found.outcome();
+        let rounds = outcome.rounds.iter();
+        let resumed = found.resumed().cloned();
+        Run {
+            rounds: rounds.map(|r| (r.changed, r.visited, r.scanned, r.seconds)).collect(),
+            reason: outcome.reason.name().to_string(),
+            device: found.device().into(),
+            fallback: found.fallback().map(|fallback| fallback.reason.clone()),
+            is_usual: found.fallback().is_some_and(|fallback| fallback.is_usual),
+            counter: found.counter().to_string(),
+            seconds,
+            resumed: resumed.map(|Resumed { rounds, path, damaged }| (rounds, path, damaged)),
+        }
+    }
 }
 
 impl Memberships {
@@ -123,6 +144,7 @@ pub struct Choices {
     threads: Option<usize>,
     device_memory: Option<u64>,
     host_memory: Option<u64>,
+    checkpoints: Option<CheckpointOptions>,
 }
 
 /// Parameters of programs, by their names on the command line.
@@ -225,6 +247,7 @@ impl Choices {
             threads: options.count32("threads", 1)?.map(|threads| threads as usize),
             device_memory: options.count("device_memory", 1)?,
             host_memory: options.count("host_memory", 1)?,
+            checkpoints: checkpoints(options)?,
         })
     }
 
@@ -264,6 +287,7 @@ impl Choices {
             ("initial", self.initial.is_some()),
             ("seeds", !self.seeds.is_empty()),
             ("fixed", !self.fixed.is_empty()),
+            ("checkpoint", self.checkpoints.is_some()),
             ("a program of your own", self.own.is_some()),
         ];
         if let Some((name, _)) = of_one.iter().find(|(_, is_given)| *is_given) {
@@ -303,7 +327,7 @@ impl Choices {
         Ok((program, settings))
     }
 
-    fn search<'g>(self, graph: GraphView<'g>) -> CommunitySearch<'g> {
+    pub fn search<'g>(self, graph: GraphView<'g>) -> CommunitySearch<'g> {
         let own = self.own.as_ref().map(|own| (own.boxed(), self.settings_of_own(own)));
         let mut search = ripplet::communities(graph).built_in(self.program).device(self.device);
         if let Some((program, settings)) = own {
@@ -354,7 +378,26 @@ impl Choices {
         if let Some(bytes) = self.host_memory {
             search = search.host_memory(bytes);
         }
+        if let Some(checkpoints) = self.checkpoints {
+            search = search.checkpoints(checkpoints);
+        }
         search
+    }
+}
+
+/// Returns where the run keeps its state, if it does.
+fn checkpoints(options: &Options<'_>) -> PyResult<Option<CheckpointOptions>> {
+    let (every, resume) = (options.parsed("checkpoint_every")?, options.flag("resume")?);
+    match options.text("checkpoint")? {
+        Some(folder) => {
+            let begun = CheckpointOptions::new(folder);
+            Ok(Some(CheckpointOptions { every: every.unwrap_or(begun.every), resume, ..begun }))
+        }
+        None if every.is_some() || resume => {
+            let message = "checkpoint_every and resume are about checkpoints: give checkpoint a folder, or leave them out";
+            Err(Failure::input(message).into())
+        }
+        None => Ok(None),
     }
 }
 
@@ -529,20 +572,23 @@ fn found(stored: Arc<StoredGraph>, choices: Choices, watch: &mut Watch) -> Resul
     let found = choices.search(stored.view()).run_with(watch)?;
     let seconds = begin.elapsed().as_secs_f64();
     watch.stage("collecting communities");
-    let rows = Memberships::of(&found, overlap)?;
+    let rows = Arc::new(Memberships::of(&found, overlap)?);
     let columns = written(&found.outcome().columns)?;
-    let rounds = found.outcome().rounds.iter();
-    let run = Run {
-        rounds: rounds.map(|r| (r.changed, r.visited, r.scanned, r.seconds)).collect(),
-        reason: found.outcome().reason.name().to_string(),
-        device: found.device().into(),
-        fallback: found.fallback().map(|fallback| fallback.reason.clone()),
-        is_usual: found.fallback().is_some_and(|fallback| fallback.is_usual),
-        counter: found.counter().to_string(),
-        seconds,
-    };
+    let run = Run::of(&found, seconds);
     drop(found);
-    Ok(Found { graph: stored, rows: Arc::new(rows), run, columns })
+    Ok(Found { graph: stored, rows, run, columns })
+}
+
+impl Found {
+    /// Returns communities that share no vertex.
+    pub fn of(
+        graph: &Arc<StoredGraph>,
+        found: &Communities<'_>,
+        seconds: f64,
+    ) -> Result<Found, Failure> {
+        let (rows, run) = (Memberships::of(found, false)?, Run::of(found, seconds));
+        Ok(Found { graph: graph.clone(), rows: Arc::new(rows), run, columns: Vec::new() })
+    }
 }
 
 #[pymethods]
@@ -611,6 +657,12 @@ impl Found {
         &self.run.counter
     }
 
+    /// The rounds, the path, and the damaged newer ones of the checkpoint from which the run went on.
+    #[getter]
+    fn resumed(&self) -> Option<(usize, PathBuf, Vec<String>)> {
+        self.run.resumed.clone()
+    }
+
     #[getter]
     fn seconds(&self) -> f64 {
         self.run.seconds
@@ -651,10 +703,7 @@ impl Found {
     ) -> PyResult<Vec<Array>> {
         let options = Options(options);
         let seed = options.count("seed", 0)?.unwrap_or(0);
-        let objective = match score {
-            "cpm" => Objective::Cpm(resolution),
-            _ => Objective::Modularity(Resolution::Fixed(resolution)),
-        };
+        let objective = fixed_objective(score, resolution);
         let (graph, rows) = (self.graph.clone(), self.rows.clone());
         options.start()?.run(py, move |watch| {
             let parts = hierarchy(graph.view(), objective, seed, &rows.labels, watch)?;
@@ -663,19 +712,52 @@ impl Found {
         })
     }
 
+    /// How communities join, pair by pair, as columns by their names; communities have numbers from 0, the largest first.
+    fn dendrogram(
+        &self,
+        py: Python<'_>,
+        score: &str,
+        options: Bound<'_, PyDict>,
+    ) -> PyResult<Vec<(&'static str, Array)>> {
+        // The merges of a score are those of all its resolutions.
+        let objective = fixed_objective(score, 1.0);
+        let (graph, rows) = (self.graph.clone(), self.rows.clone());
+        Options(options).start()?.run(py, move |watch| {
+            let numbers = numbered_by_size(&rows.labels, rows.labels.len())?;
+            let merges = dendrogram(graph.view(), objective, &numbers, watch)?;
+            let integers = |of: fn(&Merge) -> u32| memory::collected(merges.iter().map(of));
+            let floats = |of: fn(&Merge) -> f64| memory::collected(merges.iter().map(of));
+            Ok(vec![
+                ("left", Array::of(integers(|merge| merge.left)?)),
+                ("right", Array::of(integers(|merge| merge.right)?)),
+                ("distance", Array::of(floats(Merge::distance)?)),
+                ("size", Array::of(integers(|merge| merge.communities)?)),
+                ("vertices", Array::of(integers(|merge| merge.vertices)?)),
+                ("resolution", Array::of(floats(|merge| merge.resolution)?)),
+                ("inner", Array::of(floats(|merge| merge.inner)?)),
+            ])
+        })
+    }
+
     /// Writes the communities to a file, as the command does.
     ///
-    /// `clusters` are the names of seeds' clusters, ascending, and the number of the name of each vertex that stands for
+    /// `names` is `vertex`, `hub` or `number`. `clusters` are the names of seeds' clusters, ascending, and the number of the name of each vertex that stands for
     /// one.
     fn write(
         &self,
         py: Python<'_>,
         path: PathBuf,
         format: Option<&str>,
-        by_size: bool,
+        names: &str,
         clusters: Option<(Bound<'_, PyAny>, Vec<u32>)>,
     ) -> PyResult<()> {
         let format = format.map(format_of).transpose()?;
+        let (by_size, by_hub) = (names == "number", names == "hub");
+        if by_hub && clusters.is_some() {
+            let message =
+                "names: hub is for communities without a name, but the clusters of seeds have one";
+            return Err(Failure::input(message).into());
+        }
         let named = match clusters {
             None => None,
             Some((names, of)) => {
@@ -693,7 +775,12 @@ impl Found {
         };
         let (graph, rows) = (self.graph.clone(), self.rows.clone());
         Options(PyDict::new(py)).start()?.run(py, move |_| {
-            let (vertices, communities, strengths) = rows.by_vertex()?;
+            let (vertices, mut communities, strengths) = rows.by_vertex()?;
+            if by_hub {
+                let members = vertices.iter().copied().zip(communities.iter().copied());
+                let hubs = hubs(graph.view(), members)?;
+                communities.iter_mut().for_each(|label| *label = hubs[*label as usize]);
+            }
             let table = Rows {
                 vertices: Some(&vertices),
                 communities: &communities,
@@ -749,7 +836,8 @@ impl Found {
         let strengths = strengths.as_ref().map(|all| PyBytes::new(py, bytemuck::cast_slice(all)));
         state.set_item("strengths", strengths)?;
         state.set_item("overlap", overlap)?;
-        let Run { rounds, reason, device, fallback, is_usual, seconds, counter } = &self.run;
+        let Run { rounds, reason, device, fallback, is_usual, seconds, counter, resumed } =
+            &self.run;
         state.set_item("rounds", rounds)?;
         state.set_item("reason", reason)?;
         state.set_item("device", device)?;
@@ -757,6 +845,7 @@ impl Found {
         state.set_item("is_usual", is_usual)?;
         state.set_item("seconds", seconds)?;
         state.set_item("counter", counter)?;
+        state.set_item("resumed", resumed)?;
         let columns = self.columns.iter().map(|(name, len, values)| {
             (name.clone(), *len, values.is_integer(), PyBytes::new(py, values.as_bytes()))
         });
@@ -802,6 +891,7 @@ impl Found {
             is_usual: item("is_usual")?.extract()?,
             seconds: item("seconds")?.extract()?,
             counter: item("counter")?.extract()?,
+            resumed: item("resumed")?.extract()?,
         };
         let columns: Vec<(String, u32, bool, Vec<u8>)> = item("columns")?.extract()?;
         let mut written: Written = Vec::new();
@@ -817,6 +907,14 @@ impl Found {
             written.push((name, len, values));
         }
         Ok(Found { graph: graph.stored.clone(), rows: Arc::new(rows), run, columns: written })
+    }
+}
+
+/// Returns a score at a resolution.
+fn fixed_objective(score: &str, resolution: f64) -> Objective {
+    match score {
+        "cpm" => Objective::Cpm(resolution),
+        _ => Objective::Modularity(Resolution::Fixed(resolution)),
     }
 }
 

@@ -6,6 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyString;
 use ripplet::analyses::AnalyseError;
 use ripplet::analytics::AnalysisError;
+use ripplet::checkpoints::{CheckpointError, ResumeError};
 use ripplet::communities::CommunitiesError;
 use ripplet::device::OpenWorkersError;
 use ripplet::graph::{BuildError, EdgeTableError, OutOfMemory};
@@ -197,7 +198,23 @@ impl From<CommunitiesError> for Failure {
             CommunitiesError::HostMemory { .. } => Failure::new(Class::Memory, error),
             CommunitiesError::Threads(error) => error.into(),
             CommunitiesError::Open(_) => Failure::new(Class::Device, error),
+            CommunitiesError::Checkpoint(error) => error.into(),
             error => Failure::input(error),
+        }
+    }
+}
+
+impl From<CheckpointError> for Failure {
+    fn from(error: CheckpointError) -> Failure {
+        match error {
+            CheckpointError::Place(error) => error.into(),
+            CheckpointError::Read(error) | CheckpointError::Resume(ResumeError::Read(error)) => {
+                error.into()
+            }
+            CheckpointError::Begun { .. } => Failure::input(format!(
+                "{error}: go on with that run by resume=True, name another folder, or remove the checkpoints"
+            )),
+            CheckpointError::Resume(error) => Failure::input(error),
         }
     }
 }

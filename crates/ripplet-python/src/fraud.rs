@@ -13,7 +13,7 @@ use ripplet::fraud::chance::NOISE;
 use ripplet::fraud::database::{DatabaseError, DatabaseOptions, SCHEMA};
 use ripplet::fraud::detect::{DetectError, Detection};
 use ripplet::fraud::entity_table::EntityTable;
-use ripplet::fraud::evaluate::{EvaluateError, Evaluation, Evaluator, Report, write_draws};
+use ripplet::fraud::evaluate::{EvaluateError, Evaluation, Evaluator, Method, Report, write_draws};
 use ripplet::fraud::feed::{Advance, Feed, FeedError, FeedOptions};
 use ripplet::fraud::folder::{FolderError, Manifest, RunFolder};
 use ripplet::fraud::model::ModelFile;
@@ -47,6 +47,18 @@ enum List<'py> {
     File(PathBuf),
 }
 
+/// Returns how entities get their scores.
+fn model_of(options: &Options<'_>) -> PyResult<ModelChoice> {
+    Ok(match options.text("model")?.as_deref() {
+        None | Some("auto") => ModelChoice::Auto,
+        Some("none") => ModelChoice::None,
+        Some(path) => {
+            let read = ModelFile::read(Path::new(path)).map_err(PipelineError::from);
+            ModelChoice::File(read.map_err(Failure::from)?)
+        }
+    })
+}
+
 /// What a run says beside its folder: the manifest, notes, the device, and why it is the CPU.
 type Told = (String, Vec<String>, String, Option<String>);
 
@@ -63,14 +75,7 @@ pub fn fraud_run(
     let (mapping, text) = mapping_of(&mapping)?;
     let feed = feed_of(transactions, mapping, &options)?;
     let list = |name: &str| list_of(&options, name);
-    let model = match options.text("model")?.as_deref() {
-        None | Some("auto") => ModelChoice::Auto,
-        Some("none") => ModelChoice::None,
-        Some(path) => {
-            let read = ModelFile::read(Path::new(path)).map_err(PipelineError::from);
-            ModelChoice::File(read.map_err(Failure::from)?)
-        }
-    };
+    let model = model_of(&options)?;
     let database = match options.text("to_postgres")? {
         None => None,
         Some(server) => {
@@ -158,6 +163,8 @@ pub fn fraud_evaluate(
     let kind = mapping.source.kind.clone();
     let feed = feed_of(transactions, mapping, &options)?;
     let (confirmed, trusted) = (list_of(&options, "confirmed")?, list_of(&options, "trusted")?);
+    let cleared = list_of(&options, "cleared")?;
+    let model = model_of(&options)?;
     let table = list_of(&options, "entity_table")?;
     let detection = detection_of(&options)?;
     let of = Evaluation::default();
@@ -167,6 +174,10 @@ pub fn fraud_evaluate(
         tops.push(top);
         tops.sort_by(f64::total_cmp);
     }
+    let mut methods = of.methods;
+    if matches!(model, ModelChoice::None) {
+        methods.retain(|method| !matches!(method, Method::Score | Method::Evidence(_)));
+    }
     let evaluation = Evaluation {
         tops,
         top,
@@ -174,7 +185,7 @@ pub fn fraud_evaluate(
         known: options.number("known")?.unwrap_or(of.known),
         seed: detection.seed,
         detection,
-        methods: of.methods,
+        methods,
     };
     let device = device_of(&options)?;
     let memory = options.count("device_memory", 1)?;
@@ -186,9 +197,10 @@ pub fn fraud_evaluate(
         let lists = ListFiles {
             bad: confirmed.as_ref(),
             trusted: trusted.as_ref(),
+            cleared: cleared.as_ref(),
             ..ListFiles::default()
         };
-        let asked = Asked { feed: &feed, lists, table: table.as_ref(), kind: &kind };
+        let asked = Asked { feed: &feed, lists, table: table.as_ref(), model: &model, kind: &kind };
         let mut name = executor.name();
         let done = match evaluated(&asked, evaluation.clone(), &executor, watch) {
             Err(EvaluationEnd::Run(error)) => match device.fallback(&error) {
@@ -215,6 +227,7 @@ struct Asked<'a> {
     feed: &'a FeedOptions,
     lists: ListFiles<'a>,
     table: Option<&'a TableSource>,
+    model: &'a ModelChoice,
     kind: &'a str,
 }
 
@@ -269,7 +282,11 @@ fn evaluated(
     let mut feed = Feed::begin(asked.feed)?;
     let lists = Lists::read(asked.lists, feed.entities(), asked.kind)?;
     let mut all: Vec<String> = lists.notes().map(str::to_owned).collect();
-    let mut evaluator = Evaluator::new(evaluation, &lists.known_bad())?;
+    let evaluator = Evaluator::new(evaluation, &lists.known_bad())?;
+    let mut evaluator = evaluator.with_cleared(lists.cleared().to_vec());
+    if let ModelChoice::File(model) = asked.model {
+        evaluator = evaluator.with_model(model.clone());
+    }
     let trusted = lists.trusted();
     if let Some(table) = asked.table {
         let kind = feed.entities().find_kind(asked.kind).unwrap_or(KindId(0));

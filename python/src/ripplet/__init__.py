@@ -23,11 +23,12 @@ from ._analyses import (
     pagerank,
     triangles,
 )
-from ._communities import Communities, Picture, Round, cdlp, communities, overlapping, seeded, sweep
+from ._communities import Communities, Picture, Resumed, Round, cdlp, communities, overlapping, seeded
 from ._estimate import Estimate, estimate
 from ._graph import Graph, graph
 from ._native import version as __version__
 from ._program import Program, program
+from ._resolutions import Layer, ResolutionProfile, SweptCommunities, resolution_profile, sweep
 from ._swarm import Swarm, SwarmTable, swarm
 from ._tables import Table
 from .errors import (
@@ -63,16 +64,20 @@ __all__ = [
     "FileError",
     "Graph",
     "InputError",
+    "Layer",
     "OptionError",
     "OutOfMemoryError",
     "Picture",
     "Program",
     "ProgramError",
     "RippletError",
+    "ResolutionProfile",
+    "Resumed",
     "Round",
     "RunError",
     "Swarm",
     "SwarmTable",
+    "SweptCommunities",
     "Table",
     "UnknownColumnError",
     "UnknownVertexError",
@@ -98,6 +103,7 @@ __all__ = [
     "overlapping",
     "pagerank",
     "program",
+    "resolution_profile",
     "seeded",
     "swarm",
     "sweep",

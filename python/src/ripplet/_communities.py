@@ -6,7 +6,7 @@ import json
 import operator
 import os
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -52,6 +52,17 @@ class Round:
 
     def __repr__(self) -> str:
         return f"Round(changed={self.changed}, visited={self.visited}, scanned={self.scanned}, seconds={self.seconds:.6f})"
+
+
+class Resumed(NamedTuple):
+    """The checkpoint from which a run went on."""
+
+    rounds: int
+    """The number of rounds that were done."""
+    path: str
+    """The file."""
+    damaged: list[str]
+    """Why newer checkpoints were passed over: they are damaged."""
 
 
 class Communities:
@@ -191,6 +202,12 @@ class Communities:
         return self._native.counter
 
     @property
+    def resumed(self) -> Resumed | None:
+        """The checkpoint from which the run went on, if there was one."""
+        found = self._native.resumed
+        return None if found is None else Resumed(found[0], os.fspath(found[1]), found[2])
+
+    @property
     def seconds(self) -> float:
         """Seconds of the run."""
         return self._native.seconds
@@ -315,7 +332,7 @@ class Communities:
         path: str | os.PathLike[str],
         *,
         format: str | None = None,
-        names: Literal["vertex", "number"] = "vertex",
+        names: Literal["vertex", "hub", "number"] = "vertex",
     ) -> None:
         """Writes the communities to a file, byte for byte as the command does.
 
@@ -326,8 +343,9 @@ class Communities:
             vertex. ``.graphml``, ``.gexf``, ``.gml``, ``.json`` or ``.dot``: the graph, with the community of each vertex.
         format
             The format, if the name does not show it.
-        names : {"vertex", "number"}
-            Whether communities are named by a vertex, or by numbers from 0, the largest first.
+        names : {"vertex", "hub", "number"}
+            Whether communities are named by a vertex, by their vertex of highest degree, or by numbers from 0, the largest
+            first.
 
         Raises
         ------
@@ -335,8 +353,8 @@ class Communities:
             If the file cannot be written; it then appears not at all.
         """
         self._refuse_objects("a file", "to_pandas()")
-        if names not in ("vertex", "number"):
-            raise InputError(f"names: expected 'vertex' or 'number', not {names!r}")
+        if names not in ("vertex", "hub", "number"):
+            raise InputError(f"names: expected 'vertex', 'hub' or 'number', not {names!r}")
         clusters = None
         if self._clusters is not None:
             distinct = sorted(set(self._clusters.values()))
@@ -345,7 +363,7 @@ class Communities:
             for vertex, name in self._clusters.items():
                 of[vertex] = at[name]
             clusters = (distinct, of)
-        self._native.write(os.fspath(path), format, names == "number", clusters)
+        self._native.write(os.fspath(path), format, names, clusters)
 
     def to_gexf(self, path: str | os.PathLike[str]) -> None:
         """Writes the graph with its communities for Gephi: :meth:`write` with the format GEXF."""
@@ -417,10 +435,7 @@ class Communities:
         """
         import pandas
 
-        if self.overlap:
-            raise InputError("communities that overlap have no parts: a part lies in one community")
-        if (self.labels == NO_LABEL).any():
-            raise InputError("some vertices are in no community, and parts are those of communities of all vertices")
+        self._refuse_incomplete("parts")
         score = self._options.get("refine", "modularity")
         if resolution is None:
             chosen = self._options.get("resolution", "auto" if "refine" in self._options else 1.0)
@@ -431,6 +446,49 @@ class Communities:
         columns = [view(column) for column in self._native.parts(score, resolution, choices)]
         names = [*(f"part_{level + 1}" for level in range(len(columns) - 1)), "community"]
         return pandas.DataFrame({"id": self.ids, **dict(zip(names, columns, strict=True))})
+
+    def dendrogram(self, *, threads: int | None = None) -> pandas.DataFrame:
+        """Returns how the communities join, pair by pair, until one is left: ``--dendrogram``.
+
+        The two clusters join next whose merge raises the score of ``refine``, or else modularity, at the highest resolution.
+
+        Parameters
+        ----------
+        threads : int, optional
+            Threads of the CPU; by default one per core.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row a merge, of the clusters ``left`` and ``right``: communities have numbers from 0, the largest first, and
+            each merge the next one. ``size`` and ``vertices`` are its communities and vertices, ``resolution`` that below which
+            it raises the score, ``distance`` the inverse, and ``inner`` the part of all weight that is then inside clusters.
+            The first four columns are a linkage of ``scipy.cluster.hierarchy``; clusters without edges between them have an
+            infinite distance.
+
+        Raises
+        ------
+        InputError
+            If communities overlap, vertices are in none, or the graph is directed.
+
+        Examples
+        --------
+        >>> import ripplet as rp
+        >>> triangles = [(0, 1), (1, 2), (2, 0), (3, 4), (4, 5), (5, 3), (2, 3)]
+        >>> rp.communities(triangles).dendrogram()[["left", "right", "size", "vertices"]].values.tolist()
+        [[0, 1, 2, 6]]
+        """
+        import pandas
+
+        self._refuse_incomplete("dendrogram")
+        score = self._options.get("refine", "modularity")
+        return pandas.DataFrame({name: view(column) for name, column in self._native.dendrogram(score, given(threads=threads))})
+
+    def _refuse_incomplete(self, what: str) -> None:
+        if self.overlap:
+            raise InputError(f"communities that overlap have no {what}: each vertex must be in one")
+        if (self.labels == NO_LABEL).any():
+            raise InputError(f"some vertices are in no community: {what} would be of all vertices")
 
     def compare(self, other: Any) -> dict[str, float | None]:
         """Returns how far these communities agree with others of the same vertices.
@@ -655,6 +713,9 @@ def communities(
     device: str = "auto",
     device_memory: int | None = None,
     host_memory: int | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    checkpoint_every: int | str | None = None,
+    resume: bool = False,
     threads: int | None = None,
     progress: Progress = "auto",
 ) -> Communities:
@@ -722,6 +783,13 @@ def communities(
         ``auto``, ``cpu``, ``cuda``, or ``cuda:0,1``.
     device_memory, host_memory : int, optional
         Most bytes of a GPU's memory, and of the host's: a run that needs more with its graph is refused.
+    checkpoint : path, optional
+        A folder in which the state of the run is kept from time to time, so that it can go on after it was killed. It is made
+        if it is missing, and its checkpoints are removed when the communities are found.
+    checkpoint_every : int or str, optional
+        Interval of checkpoints: rounds (``10``) or a time (``"30s"``, ``"5m"``, ``"2h"``); by default five minutes.
+    resume : bool, default False
+        Whether the run goes on from the newest checkpoint, if there is one; :attr:`Communities.resumed` says from where.
     threads : int, optional
         Threads of the CPU; by default one per core.
     progress : bool or "auto" or callable, default "auto"
@@ -788,6 +856,9 @@ def communities(
         device=None if device == "auto" else device,
         device_memory=device_memory,
         host_memory=host_memory,
+        checkpoint=None if checkpoint is None else os.fspath(checkpoint),
+        checkpoint_every=interval(checkpoint_every),
+        resume=resume or None,
         threads=threads,
     )
     if program == "seeded":
@@ -801,6 +872,15 @@ def communities(
     of = data if isinstance(data, Graph) else graph(data, threads=threads)
     more = choices_of(own, of, param, vertex_table, check_program)
     return run(of, choices, progress, line, labels=labels, fixed=fixed, more={"program": None, **more})
+
+
+def interval(every: Any) -> str | None:
+    """Returns the interval of checkpoints as the command takes it."""
+    if every is None or isinstance(every, str):
+        return every
+    if isinstance(every, bool) or not isinstance(every, (int, np.integer)):
+        raise OptionError(f"checkpoint_every: expected rounds or a time such as '5m', not {every!r}")
+    return str(every)
 
 
 def run(
@@ -1003,55 +1083,6 @@ def cdlp(
     chosen = None if device == "auto" else device
     choices = given(iterations=iterations, device=chosen, threads=threads)
     return run(data, {"program": "cdlp", **choices}, progress, call("cdlp", {}, choices))
-
-
-@options
-def sweep(
-    data: Any,
-    halvings: int = 8,
-    *,
-    schedule: Literal["sync", "phased", "async"] | None = None,
-    seed: int = 0,
-    device: str = "auto",
-    threads: int | None = None,
-    progress: Progress = "auto",
-) -> Communities:
-    """Runs layered label propagation at gamma 1, 1/2, … and 0, and keeps the communities of the highest modularity.
-
-    This is ``--program llp --sweep N``.
-
-    Parameters
-    ----------
-    data
-        A graph, or anything that :func:`graph` takes by itself.
-    halvings : int, default 8
-        The smallest gamma above 0 is ``1 / 2**halvings``; from 0 to 16.
-    schedule, seed, device, threads, progress
-        As of :func:`communities`.
-
-    Returns
-    -------
-    Communities
-        ``c.options["gamma"]`` is the gamma of the highest modularity.
-    """
-    if isinstance(halvings, bool) or not isinstance(halvings, int) or not 0 <= halvings <= 16:
-        raise InputError(f"halvings: expected a whole number from 0 to 16, not {halvings!r}")
-    of = data if isinstance(data, Graph) else graph(data, threads=threads)
-    best: Communities | None = None
-    for gamma in [*(0.5**halving for halving in range(halvings + 1)), 0.0]:
-        choices = given(
-            program="llp",
-            gamma=gamma,
-            schedule=schedule,
-            seed=seed or None,
-            device=None if device == "auto" else device,
-            threads=threads,
-        )
-        found = run(of, choices, progress, call("communities", {}, choices))
-        if best is None or found.modularity > best.modularity:
-            best = found
-    assert best is not None
-    return best
 
 
 def initial_labels(of: Graph, labels: Any) -> npt.NDArray[np.uint32]:

@@ -585,6 +585,7 @@ def evaluate(
     mapping: MappingLike,
     confirmed: TableLike,
     trusted: TableLike = None,
+    cleared: TableLike = None,
     entity_table: TableLike = None,
     draws: int = 100,
     known: float = 0.2,
@@ -611,6 +612,7 @@ def evaluate(
     seeded_only: bool = False,
     hub_degree: int | None = None,
     no_closure: bool = False,
+    model: str | os.PathLike[str] = "auto",
     seed: int = 0,
     device: str | None = None,
     device_memory: int | None = None,
@@ -629,6 +631,12 @@ def evaluate(
         The share that is known, from 0 to below 1; the others are held out.
     top : float, default 0.02
         The share of all accounts among which an account counts as detected.
+    cleared : table, path or list of ids, optional
+        Accounts that analysts cleared: examples of good ones for ``score``, as in a run. That a held-out account was confirmed
+        later is not known: it stays cleared.
+    model : {"auto", "none"} or path
+        How ``score`` is made: learnt in each window and draw, not at all (then there are no kinds of evidence either), or by
+        the ``model.json`` of a window.
     transactions, mapping, trusted, entity_table and all others
         As of :func:`run`.
 
@@ -648,14 +656,14 @@ def evaluate(
     """
     taken = mapping_of(mapping)
     rows = transactions_of(transactions, taken)
-    lists = [("confirmed", confirmed), ("trusted", trusted), ("entity_table", entity_table)]
+    lists = [("confirmed", confirmed), ("trusted", trusted), ("cleared", cleared), ("entity_table", entity_table)]
     choices = given(
         draws=draws, known=known, top=top, window=window, slide=slide, growing=growing, full_slides=full_slides, late=late,
         on_error=on_error, longest_gap=longest_gap, skip_late_rows=skip_late_rows, since=since, before=before,
         skip_repeated_files=skip_repeated_files, postgres=postgres, duckdb=None if duckdb is None else os.fspath(duckdb),
         query=query, attenuation=attenuation, max_iterations=max_iterations, warm_iterations=warm_iterations,
         min_size=min_size, max_size=max_size, seeded_only=seeded_only, hub_degree=hub_degree, no_closure=no_closure, seed=seed,
-        device=device, device_memory=device_memory, threads=threads, **{name: list_of(table, name) for name, table in lists},
+        model=os.fspath(model) if is_path(model) else model, device=device, device_memory=device_memory, threads=threads, **{name: list_of(table, name) for name, table in lists},
     )
     with temporary_folder() as folder, reporter(progress) as told:
         path = os.path.join(folder, "draws.parquet")

@@ -5,14 +5,12 @@ use crate::failure::Failure;
 use crate::interrupt;
 use crate::stats::CheckpointFigures;
 use clap::Args;
-use ripplet::checkpoints::{Checkpoints, Every, FileKeeper, Newest};
+use ripplet::checkpoints::{
+    CheckpointError, CheckpointOptions, Every, FileKeeper, Newest, RunCheckpoints,
+};
 use ripplet::lp::{Checkpoint, Keeper, NotKept, Round, RunIdentity, Settings, State};
-use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
-
-/// The default interval between checkpoints.
-pub const EVERY: Every = Every::Time(Duration::from_secs(5 * 60));
+use std::time::Instant;
 
 /// The arguments for checkpoints and resuming.
 #[derive(Args)]
@@ -26,73 +24,36 @@ pub struct CheckpointArguments {
     #[arg(long, value_name = "DIR")]
     pub checkpoint: Option<PathBuf>,
     /// Interval of checkpoints: a number of rounds (10) or an amount of time (30s, 5m, 2h) [default: 5m].
-    #[arg(long, value_name = "WHEN", value_parser = every, requires = "checkpoint")]
+    #[arg(long, value_name = "WHEN", requires = "checkpoint")]
     pub checkpoint_every: Option<Every>,
     /// Continue from the newest checkpoint in DIR; if there is none, begin.
     #[arg(long, requires = "checkpoint")]
     pub resume: bool,
 }
 
-fn every(text: &str) -> Result<Every, String> {
-    let expected = || "expected rounds (10) or a time (30s, 5m, 2h), above 0".to_string();
-    let (number, seconds) = match text.char_indices().next_back() {
-        Some((end, 's')) => (&text[..end], 1),
-        Some((end, 'm')) => (&text[..end], 60),
-        Some((end, 'h')) => (&text[..end], 3600),
-        _ => {
-            let rounds = text.parse().map_err(|_| expected())?;
-            return Ok(Every::Rounds(rounds));
-        }
-    };
-    let number: u64 = number.parse().map_err(|_| expected())?;
-    let time = number.checked_mul(seconds).filter(|&time| time > 0).ok_or_else(expected)?;
-    Ok(Every::Time(Duration::from_secs(time)))
-}
-
-/// The checkpoints of a run.
-#[derive(Clone, Debug)]
-pub struct CheckpointJob {
-    pub folder: PathBuf,
-    pub every: Every,
-    pub resume: bool,
-}
-
-impl CheckpointJob {
-    /// Checks that the folder is none of the files `others`.
-    pub fn check_place(&self, others: &[&Path]) -> Result<(), Failure> {
-        if !others.contains(&&*self.folder) {
-            return Ok(());
-        }
-        Err(Failure::refused(
-            format!("{} is named twice: as a file, and as a folder", self.folder.display()),
-            "choose another folder for --checkpoint",
-        ))
+/// Refuses a folder that is one of the files `others`.
+pub fn check_folder(folder: &Path, others: &[&Path]) -> Result<(), Failure> {
+    if !others.contains(&folder) {
+        return Ok(());
     }
-
-    /// Opens the folder.
-    pub fn open(&self) -> Result<Store, Failure> {
-        let made = !self.folder.exists();
-        let checkpoints = Checkpoints::open(&self.folder).map_err(Failure::Place)?;
-        let store = Store { job: self.clone(), checkpoints, made };
-        match store.checkpoints.rounds()?.first() {
-            Some(round) if !self.resume => Err(Failure::refused(
-                format!("{} has a checkpoint of a run, after round {round}", self.folder.display()),
-                "go on with that run by --resume, name another folder, or remove the checkpoints",
-            )),
-            _ => Ok(store),
-        }
-    }
+    Err(Failure::refused(
+        format!("{} is named twice: as a file, and as a folder", folder.display()),
+        "choose another folder for --checkpoint",
+    ))
 }
 
-/// A folder of checkpoints.
+/// The open folder of a run's checkpoints.
 pub struct Store {
-    job: CheckpointJob,
-    checkpoints: Checkpoints,
-    /// Whether the folder was created by this run.
-    made: bool,
+    options: CheckpointOptions,
+    checkpoints: RunCheckpoints,
 }
 
 impl Store {
+    /// Opens the folder.
+    pub fn open(options: &CheckpointOptions) -> Result<Store, Failure> {
+        Ok(Store { options: options.clone(), checkpoints: options.open()? })
+    }
+
     /// Restores the newest checkpoint into the settings, and writes checkpoints from now on.
     ///
     /// The checkpoint is that of the run to resume, or of this run before its GPU failed.
@@ -117,8 +78,7 @@ impl Store {
     ) -> Result<(Option<Checkpoint>, Keeping), Failure> {
         console.stage("looking for a checkpoint");
         let start = Instant::now();
-        let run = identity();
-        let newest = self.checkpoints.newest(&run)?;
+        let (newest, keeper) = self.checkpoints.begin(&identity())?;
         let resumed_after = newest.as_ref().map(|newest| newest.checkpoint.rounds.len());
         let resume = match newest {
             Some(Newest { checkpoint, path, damaged }) => {
@@ -130,15 +90,14 @@ impl Store {
                 interrupt::has_kept(round);
                 Some(checkpoint)
             }
-            None if self.job.resume => {
-                let folder = self.job.folder.display();
+            None if self.options.resume => {
+                let folder = self.options.folder.display();
                 console.remark(&format!("{folder} has no checkpoint: the run begins"));
                 None
             }
             None => None,
         };
         let looking = start.elapsed().as_secs_f64();
-        let keeper = self.checkpoints.keeper(&run, self.job.every);
         Ok((resume, Keeping { keeper, looking, resumed_after }))
     }
 
@@ -150,11 +109,16 @@ impl Store {
     }
 }
 
-impl Drop for Store {
-    fn drop(&mut self) {
-        if self.made {
-            // A folder that is not empty stays.
-            let _ = fs::remove_dir(&self.job.folder);
+impl From<CheckpointError> for Failure {
+    fn from(error: CheckpointError) -> Failure {
+        match error {
+            CheckpointError::Place(error) => Failure::Place(error),
+            CheckpointError::Read(error) => Failure::Read(error),
+            CheckpointError::Resume(error) => error.into(),
+            CheckpointError::Begun { .. } => Failure::refused(
+                error.to_string(),
+                "go on with that run by --resume, name another folder, or remove the checkpoints",
+            ),
         }
     }
 }
@@ -194,24 +158,5 @@ impl Keeper for Keeping {
         self.keeper.keep(rounds, state)?;
         interrupt::has_kept(rounds.len());
         Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn how_often() {
-        let rounds = |number: u32| Ok(Every::Rounds(number.try_into().unwrap()));
-        let seconds = |number| Ok(Every::Time(Duration::from_secs(number)));
-        assert_eq!(every("10"), rounds(10));
-        assert_eq!(every("1"), rounds(1));
-        assert_eq!(every("30s"), seconds(30));
-        assert_eq!(every("5m"), seconds(300));
-        assert_eq!(every("2h"), seconds(7200));
-        for bad in ["", "0", "0s", "m", "-1", "1.5", "10d", "5 m", "é", "18446744073709551615h"] {
-            assert!(every(bad).is_err(), "{bad}");
-        }
     }
 }

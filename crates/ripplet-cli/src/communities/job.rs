@@ -1,7 +1,7 @@
 //! Resolves the flags to the five choices and the paths, before any data is read.
 
 use super::arguments::{Arguments, CounterChoice, MergeChoice, PresetName};
-use super::checkpoint::{CheckpointJob, Store};
+use super::checkpoint::Store;
 use super::program::Program;
 use super::rows::Names;
 use crate::device::DeviceArguments;
@@ -15,6 +15,7 @@ use crate::size::Size;
 use crate::standard_streams::is_standard;
 use crate::stats::Choices;
 use crate::threads::ThreadArguments;
+use ripplet::checkpoints::CheckpointOptions;
 use ripplet::io::Format;
 use ripplet::io::write::Target;
 use ripplet::io::write::is_graph;
@@ -42,7 +43,7 @@ pub struct Job<'a> {
     pub top: Option<u32>,
     pub stats: Option<PathBuf>,
     pub estimate: Option<EstimateForm>,
-    pub checkpoint: Option<CheckpointJob>,
+    pub checkpoint: Option<CheckpointOptions>,
     /// Whether checkpoints are kept, by this rank or another.
     pub keeps: bool,
     /// The reason why each rank reads the whole graph; `None` if it reads a part.
@@ -288,7 +289,7 @@ impl Job<'_> {
     /// Opens the folder of checkpoints, if one is requested.
     pub fn open_store(&self) -> Result<Option<Store>, Failure> {
         let asked = self.checkpoint.as_ref().filter(|_| self.estimate.is_none());
-        asked.map(CheckpointJob::open).transpose()
+        asked.map(Store::open).transpose()
     }
 
     /// Returns the output of the communities.

@@ -259,5 +259,7 @@ fn check_places(job: &Job) -> Result<(), Failure> {
         check_place(stats, &others)?;
         others.push(stats);
     }
-    job.checkpoint.iter().try_for_each(|checkpoint| checkpoint.check_place(&others))
+    job.checkpoint
+        .iter()
+        .try_for_each(|checkpoint| checkpoint::check_folder(&checkpoint.folder, &others))
 }

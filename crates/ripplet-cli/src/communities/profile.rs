@@ -8,17 +8,10 @@ use crate::memory;
 use crate::output::written;
 use crate::stats::{Choices, Estimate, ProfileFigures, RefineFigures, Shape, Stages};
 use ripplet::io::write::{ColumnData, VertexColumn, write_numbered_table};
-use ripplet::lp::refine::{
-    Profile, ProfileOptions, Profiled, RefineOptions, Refined, profile, profile_plan,
-};
-use ripplet::lp::{Outcome, StopReason};
+use ripplet::lp::Outcome;
+use ripplet::lp::refine::{ProfileOptions, Profiled, RefineOptions, profile, profile_plan};
 use std::path::Path;
 use std::time::Instant;
-
-/// The rule that ends a profile's search.
-const ALL_EXAMINED: &str = "all resolutions examined";
-/// The rule that the number of runs ends it.
-const RUNS: &str = "number of runs";
 
 impl Work<'_> {
     /// Finds communities at many resolutions, and writes their figures and the chosen communities.
@@ -39,7 +32,7 @@ impl Work<'_> {
         let less = ", or use fewer --threads or --profile-runs";
         memory::check_plan(&plan, self.job.host_memory, less)?;
         let start = Instant::now();
-        let mut found = profile(self.graph, &options, &mut self.console.watch())?;
+        let found = profile(self.graph, &options, &mut self.console.watch())?;
         let seconds = start.elapsed().as_secs_f64();
         let chosen = found.widest();
         self.console.stage(format!("writing {}", of.path.display()));
@@ -51,17 +44,8 @@ impl Work<'_> {
                  --profile-runs {more} looks for them"
             ));
         }
-        let count = found.partitions.len();
-        let run = Refined {
-            resolution: middle(&found.partitions[chosen]),
-            labels: std::mem::take(&mut found.partitions[chosen].labels),
-            iterations: found.iterations,
-            rounds: std::mem::take(&mut found.rounds),
-            scanned: found.scanned,
-            reason: StopReason::Rule(if found.is_cut { RUNS } else { ALL_EXAMINED }),
-            split: 0,
-        };
-        let Profile { runs, is_cut, .. } = found;
+        let (count, runs, is_cut) = (found.partitions.len(), found.runs, found.is_cut);
+        let run = found.chosen()?;
         let figures = ProfileFigures { runs, partitions: count, chosen, is_cut };
         let refinement = Some(RefineFigures { profile: Some(figures), ..RefineFigures::of(&run) });
         let outcome = Outcome { split: None, ..Outcome::from(run) };
@@ -85,11 +69,6 @@ impl Work<'_> {
         }
         self.finish(run, None, Box::new(|outcome| Ok(Rows::of_labels(outcome))))
     }
-}
-
-/// Returns the resolution in the middle of those of a partition.
-fn middle(profiled: &Profiled) -> f64 {
-    (profiled.from * profiled.to).sqrt()
 }
 
 /// Writes a row for each partition.

@@ -166,7 +166,7 @@ impl Work<'_> {
         let integers = |of: fn(&Merge) -> u32| -> Vec<u32> { merges.iter().map(of).collect() };
         let floats = |of: fn(&Merge) -> f64| -> Vec<f64> { merges.iter().map(of).collect() };
         let [left, right] = [integers(|merge| merge.left), integers(|merge| merge.right)];
-        let distance = floats(|merge| 1.0 / merge.resolution);
+        let distance = floats(Merge::distance);
         let size = integers(|merge| merge.communities);
         let vertices = integers(|merge| merge.vertices);
         let resolution = floats(|merge| merge.resolution);

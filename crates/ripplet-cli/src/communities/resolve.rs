@@ -1,9 +1,10 @@
 //! The program, schedule, stop rule and checkpoints that the arguments choose together, or why they do not fit.
 
 use super::arguments::{Arguments, CounterChoice, StopArguments};
-use super::checkpoint::{CheckpointArguments, CheckpointJob, EVERY};
+use super::checkpoint::CheckpointArguments;
 use super::program::{Program, RefineJob, SeededJob, SweepJob};
 use crate::failure::Failure;
+use ripplet::checkpoints::{CheckpointOptions, Every};
 use ripplet::io::UnknownSeeds;
 use ripplet::lp::programs::Seeding;
 use ripplet::lp::{Schedule, Stop};
@@ -139,7 +140,7 @@ impl Arguments {
     pub(super) fn resolve_checkpoint(
         &self,
         program: &Program,
-    ) -> Result<Option<CheckpointJob>, Failure> {
+    ) -> Result<Option<CheckpointOptions>, Failure> {
         let CheckpointArguments { checkpoint, checkpoint_every, resume } = &self.checkpoint;
         let Some(folder) = checkpoint.clone() else { return Ok(None) };
         if let Program::Sweep(_) = program {
@@ -161,9 +162,9 @@ impl Arguments {
                 "name the counter: exact, or mg:8",
             ));
         }
-        Ok(Some(CheckpointJob {
+        Ok(Some(CheckpointOptions {
             folder,
-            every: checkpoint_every.unwrap_or(EVERY),
+            every: checkpoint_every.unwrap_or(Every::DEFAULT),
             resume: *resume,
         }))
     }

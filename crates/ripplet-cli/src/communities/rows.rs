@@ -8,7 +8,7 @@ use ripplet::io::write::{
     Communities, Naming, Target, write_communities, write_communities_or_graph,
 };
 use ripplet::lp::quality::Sizes;
-use ripplet::lp::{NO_LABEL, Outcome};
+use ripplet::lp::{NO_LABEL, Outcome, hubs};
 use std::borrow::Cow;
 
 /// The names of communities.
@@ -83,14 +83,8 @@ impl Rows<'_> {
 
     /// Names each community by its member of highest degree; of equal ones by the first.
     pub fn call_by_hub(&mut self, graph: GraphView<'_>) -> Result<(), OutOfMemory> {
-        let mut hubs = memory::filled(NO_LABEL, graph.vertices() as usize)?;
-        for (row, &label) in self.communities.iter().enumerate() {
-            let vertex = self.vertex(row);
-            let hub = &mut hubs[label as usize];
-            if *hub == NO_LABEL || graph.degree(vertex) > graph.degree(*hub) {
-                *hub = vertex;
-            }
-        }
+        let rows = self.communities.iter().enumerate();
+        let hubs = hubs(graph, rows.map(|(row, &label)| (self.vertex(row), label)))?;
         self.communities.to_mut().iter_mut().for_each(|label| *label = hubs[*label as usize]);
         Ok(())
     }

@@ -65,6 +65,14 @@ pub struct Merge {
     pub inner: f64,
 }
 
+impl Merge {
+    /// Returns the distance at which both join in a linkage: the inverse of the resolution, infinite without edges
+    /// between both.
+    pub fn distance(&self) -> f64 {
+        1.0 / self.resolution
+    }
+}
+
 /// Returns the merges of communities, until one cluster is left: as many as communities, less 1.
 ///
 /// The communities are numbered from 0 in the order of their labels; a vertex without a label is a

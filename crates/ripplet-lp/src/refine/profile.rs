@@ -22,7 +22,6 @@
 //! shared databases*, Journal of the ACM 23, 1976, for the choice of γ. Traag, Krings, Van Dooren,
 //! *Significant scales in community structure*, Scientific Reports 3, 2013, for profiles.
 
-use super::RefineRound;
 use super::envelope::{Fraction, Line, crossing, keep_best};
 use super::host::sums;
 use super::input::{Input, OnInput, on_input};
@@ -34,9 +33,10 @@ use super::partition::Partition;
 use super::ratio::{Ratio, ln};
 use super::run::{plan, refine_graph};
 use super::score::Sums;
+use super::{RefineRound, Refined};
 use crate::quality::{Agreement, QualityError, Summary, agreement};
 use crate::team::with_whole_pool;
-use crate::{Label, Round, RoundObserver, RunError};
+use crate::{Label, Round, RoundObserver, RunError, StopReason};
 use ripplet_graph::{Direction, GraphView, Observer, OutOfMemory, Plan, memory};
 use std::ops::RangeInclusive;
 
@@ -44,6 +44,11 @@ use std::ops::RangeInclusive;
 pub const DEFAULT_RUNS: u32 = 50;
 /// Resolutions nearer to an examined one, by their ratio less 1, are not examined.
 pub const LEAST_WIDTH: f64 = 0.01;
+
+/// The rule that ends a profile's search.
+const ALL_EXAMINED: &str = "all resolutions examined";
+/// The rule that the number of runs ends it.
+const RUNS: &str = "number of runs";
 
 /// The choices of a profile.
 #[derive(Clone, Debug, PartialEq)]
@@ -112,6 +117,11 @@ impl Profiled {
     pub fn width(&self) -> f64 {
         ln(self.to / self.from)
     }
+
+    /// Returns the resolution in the middle of those between which it is the best one found.
+    pub fn middle(&self) -> f64 {
+        (self.from * self.to).sqrt()
+    }
 }
 
 impl Profile {
@@ -125,6 +135,25 @@ impl Profile {
                 true => next,
                 false => best,
             }
+        })
+    }
+}
+
+impl Profile {
+    /// Returns the partition of [`Profile::widest`] as the result of a refinement, with the counts of all runs.
+    ///
+    /// # Errors
+    /// If memory for a copy of its labels is refused.
+    pub fn chosen(&self) -> Result<Refined, OutOfMemory> {
+        let chosen = &self.partitions[self.widest()];
+        Ok(Refined {
+            resolution: chosen.middle(),
+            labels: memory::copied(&chosen.labels)?,
+            iterations: self.iterations,
+            rounds: self.rounds.clone(),
+            scanned: self.scanned,
+            reason: StopReason::Rule(if self.is_cut { RUNS } else { ALL_EXAMINED }),
+            split: 0,
         })
     }
 }

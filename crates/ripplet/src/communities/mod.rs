@@ -22,21 +22,26 @@
 //! | vertices that keep their community, under refinement | [`CommunitySearch::fixed`] | none |
 //! | largest size, under refinement | [`CommunitySearch::max_size`] | none |
 //! | least size | [`CommunitySearch::min_size`] | none |
-//! | many resolutions | [`CommunitySearch::sweep`] in place of `run` | |
+//! | many resolutions | [`CommunitySearch::sweep`] or [`CommunitySearch::resolution_profile`] in place of `run` | |
 //! | device | [`CommunitySearch::device`] | `auto` |
 //! | schedule | [`CommunitySearch::schedule`] | the program's |
 //! | counter | [`CommunitySearch::counter`], [`CommunitySearch::fitting_counter`] | exact |
+//! | checkpoints | [`CommunitySearch::checkpoints`] | none |
 //! | limit of host memory | [`CommunitySearch::host_memory`] | none |
 //! | storage of the lists | [`CommunitySearch::storage`] | as they are |
 //! | stop rule | [`CommunitySearch::stop`] | the program's |
 //! | seed of draws | [`CommunitySearch::seed`] | 0 |
 
+mod kept;
+mod profile;
 mod result;
 mod search;
 #[cfg(feature = "serde")]
 mod serialize;
 mod sweep;
 
+pub use kept::Resumed;
+pub use profile::{ProfileRange, ProfiledCommunities};
 pub use result::{Communities, Community, Iter, Members, UnknownVertex};
 pub use search::{CommunitiesError, CommunitySearch, communities};
 pub use sweep::SweptCommunities;

@@ -1,5 +1,6 @@
 //! The communities that a run found, and their members.
 
+use super::kept::Resumed;
 use crate::device::Fallback;
 use ripplet_graph::{ExternalId, GraphView, OutOfMemory, VertexId, memory};
 use ripplet_lp::programs::Membership;
@@ -35,6 +36,7 @@ pub struct Communities<'g> {
     outcome: Outcome,
     computed_on: ComputedOn,
     counter: Counter,
+    resumed: Option<Resumed>,
     groups: Groups,
     /// The communities of each vertex, if it may have several.
     of_vertex: Option<OfVertex>,
@@ -146,7 +148,15 @@ impl<'g> Communities<'g> {
         });
         let groups = Groups::new(rows, graph.vertices(), strengths.is_some())?;
         let (computed_on, counter) = (ComputedOn::default(), Counter::EXACT);
-        Ok(Communities { graph, outcome, computed_on, counter, groups, of_vertex: None })
+        Ok(Communities {
+            graph,
+            outcome,
+            computed_on,
+            counter,
+            resumed: None,
+            groups,
+            of_vertex: None,
+        })
     }
 
     /// Returns the communities of memberships, which come by vertex.
@@ -166,7 +176,20 @@ impl<'g> Communities<'g> {
         let labels = memory::collected(rows.iter().map(|row| row.label))?;
         let of_vertex = Some(OfVertex { starts, labels });
         let (computed_on, counter) = (ComputedOn::default(), Counter::EXACT);
-        Ok(Communities { graph, outcome, computed_on, counter, groups, of_vertex })
+        Ok(Communities { graph, outcome, computed_on, counter, resumed: None, groups, of_vertex })
+    }
+
+    /// Returns the communities of another partition that the same run found.
+    pub(super) fn of_partition(&self, labels: Vec<Label>) -> Result<Communities<'g>, OutOfMemory> {
+        let outcome = Outcome {
+            labels,
+            columns: Vec::new(),
+            rounds: Vec::new(),
+            lists_moved: Vec::new(),
+            ..self.outcome.clone()
+        };
+        let computed_on = self.computed_on.clone();
+        Ok(Communities::of_labels(self.graph, outcome, None)?.computed_on(computed_on))
     }
 
     /// Sets what computed them.
@@ -177,6 +200,11 @@ impl<'g> Communities<'g> {
     /// Sets how votes were counted.
     pub(super) fn counted_by(self, counter: Counter) -> Self {
         Communities { counter, ..self }
+    }
+
+    /// Sets the checkpoint from which the run went on.
+    pub(super) fn resumed_from(self, resumed: Option<Resumed>) -> Self {
+        Communities { resumed, ..self }
     }
 
     /// Returns the number of communities.
@@ -268,6 +296,11 @@ impl<'g> Communities<'g> {
     /// Returns how votes were counted: exactly, or by the sketch that was chosen or found.
     pub fn counter(&self) -> Counter {
         self.counter
+    }
+
+    /// Returns the checkpoint from which the run went on, if there was one.
+    pub fn resumed(&self) -> Option<&Resumed> {
+        self.resumed.as_ref()
     }
 }
 

@@ -1,20 +1,25 @@
 //! The builder of a run.
 
+use super::kept::Kept;
 use super::result::{Communities, ComputedOn};
+use crate::checkpoints::{CheckpointError, CheckpointOptions, ResumeError};
 use crate::device::{AnyExecutor, Device, Fallback, OpenError};
 use crate::programs::{BuiltIn, ProgramError, ProgramName};
 use crate::{Storage, StoredGraph};
 use ripplet_graph::{GraphView, OutOfMemory, VertexId};
 use ripplet_lp::cpu::{CpuExecutor, ThreadError};
+use ripplet_lp::engine::bytes_of_state;
 use ripplet_lp::programs::{
     BadAttenuation, BadThreshold, Seed, SeedError, Seeded, Seeding, memberships, strengths,
 };
 use ripplet_lp::quality::QualityError;
-use ripplet_lp::refine::{MergeShare, Objective, RefineError, RefineOptions};
+use ripplet_lp::refine::{
+    MergeShare, Objective, ProfileOptions, RefineError, RefineOptions, checkpoint_bytes,
+};
 use ripplet_lp::small::{MinSize, drop_small_memberships};
 use ripplet_lp::{
     Counter, DynProgram, Executor, Label, NO_LABEL, Outcome, Plan, RoundObserver, RunError,
-    Schedule, Settings, Stop,
+    RunIdentity, Schedule, Settings, Stop,
 };
 use ripplet_ranks::SharedComm;
 use std::borrow::Cow;
@@ -60,6 +65,7 @@ pub fn communities<'g>(graph: impl Into<GraphView<'g>>) -> CommunitySearch<'g> {
         threads: None,
         device_memory: None,
         host_memory: None,
+        checkpoints: None,
         ranks: None,
     }
 }
@@ -110,9 +116,10 @@ pub struct CommunitySearch<'g> {
     settings: Settings,
     seeds: Vec<Seed>,
     seeding: Seeding,
-    threads: Option<usize>,
+    pub(super) threads: Option<usize>,
     device_memory: Option<u64>,
     host_memory: Option<u64>,
+    checkpoints: Option<CheckpointOptions>,
     ranks: Option<SharedComm>,
 }
 
@@ -161,6 +168,9 @@ pub enum CommunitiesError {
     /// A choice of label propagation is made for refinement, which has none of it.
     #[error("{0} is a choice of label propagation, and refinement has none; leave it out")]
     UnusedByRefinement(&'static str),
+    /// A choice is made for a resolution profile, which has none of it.
+    #[error("a resolution profile has no choice of {0}; leave it out")]
+    UnusedByProfile(&'static str),
     /// A choice of refinement is made for label propagation, which has none of it.
     #[error("{0} are a choice of refinement, and label propagation has none; choose refinement")]
     OnlyForRefinement(&'static str),
@@ -188,9 +198,27 @@ pub enum CommunitiesError {
         /// The limit.
         limit: u64,
     },
+    /// The run cannot keep checkpoints, or go on from one.
+    #[error(transparent)]
+    Checkpoint(#[from] CheckpointError),
+    /// A checkpoint keeps the state of one run.
+    #[error("{0} is many runs, and a checkpoint keeps the state of one; leave one of both out")]
+    CheckpointOfMany(&'static str),
+    /// A counter that fits may be another one when the run goes on.
+    #[error(
+        "a counter that fits depends on the memory at hand, and a run that goes on must count as it began; name the \
+         counter"
+    )]
+    CheckpointOfFittingCounter,
     /// Seeds are given to another program.
     #[error("seeds are for the program seeded, but the program is {0}")]
     UnusedSeeds(String),
+}
+
+impl From<ResumeError> for CommunitiesError {
+    fn from(error: ResumeError) -> CommunitiesError {
+        CheckpointError::Resume(error).into()
+    }
 }
 
 impl CommunitiesError {
@@ -454,6 +482,17 @@ impl<'g> CommunitySearch<'g> {
         self
     }
 
+    /// Keeps the state of the run in a folder from time to time, so that it can go on after it was killed; see
+    /// [`crate::checkpoints`]. The checkpoints are removed when the communities are found.
+    ///
+    /// A run that goes on has the labels, columns and counts of one that was not interrupted, also on another number of
+    /// threads or on another device. [`Communities::resumed`] says from where it went on.
+    #[must_use]
+    pub fn checkpoints(mut self, options: CheckpointOptions) -> Self {
+        self.checkpoints = Some(options);
+        self
+    }
+
     /// Shares the run with other processes, the ranks, which all make the same choices on the same graph.
     ///
     /// Each rank updates a part of the vertices on its CPU, and each gets the communities of one process. A run that
@@ -490,6 +529,9 @@ impl<'g> CommunitySearch<'g> {
         }
         if self.ranks.is_some() {
             return Err(CommunitiesError::NotOnRanks("a sweep"));
+        }
+        if self.checkpoints.is_some() {
+            return Err(CommunitiesError::CheckpointOfMany("a sweep"));
         }
         self.resolved()
     }
@@ -553,6 +595,7 @@ impl<'g> CommunitySearch<'g> {
                 ("a GPU", !self.device.is_cpu() && !self.device.is_auto()),
                 ("a limit of device memory", self.device_memory.is_some()),
                 ("a counter that fits", self.finds_counter),
+                ("a checkpoint", self.checkpoints.is_some()),
             ];
             if let Some(&(choice, _)) = refused.iter().find(|(_, is_made)| *is_made) {
                 return Err(CommunitiesError::NotOnRanks(choice));
@@ -574,7 +617,7 @@ impl<'g> CommunitySearch<'g> {
             let (executor, _) = self.opened()?;
             let stored = self.stored()?;
             let graph = stored.as_ref().map_or(self.graph, StoredGraph::view);
-            return Ok(executor.plan_refinement(graph, &options, threads));
+            return Ok(self.refinement_plan(&executor, graph, &options, threads));
         }
         let settings = self.resolved()?;
         let program = self.instantiated()?;
@@ -582,7 +625,43 @@ impl<'g> CommunitySearch<'g> {
         let stored = self.stored()?;
         let graph = stored.as_ref().map_or(self.graph, StoredGraph::view);
         let settings = self.settings_on(&executor, graph, program.get(), &settings);
-        Ok(executor.plan(graph, program.get(), &settings))
+        Ok(self.plan_on(&executor, graph, program.get(), &settings))
+    }
+
+    /// Returns the plan of a run, with the copy of a GPU's state that a checkpoint takes.
+    fn plan_on(
+        &self,
+        executor: &AnyExecutor,
+        graph: GraphView<'_>,
+        program: &dyn DynProgram,
+        settings: &Settings,
+    ) -> Plan {
+        let plan = executor.plan(graph, program, settings);
+        match self.checkpoints.is_some() && !executor.is_cpu() {
+            true => {
+                let bytes = bytes_of_state(graph.vertices(), &program.info().columns);
+                plan.with("a checkpoint", bytes)
+            }
+            false => plan,
+        }
+    }
+
+    /// Returns the plan of a refinement, with that of its checkpoints.
+    fn refinement_plan(
+        &self,
+        executor: &AnyExecutor,
+        graph: GraphView<'_>,
+        options: &RefineOptions,
+        threads: usize,
+    ) -> Plan {
+        let plan = executor.plan_refinement(graph, options, threads);
+        match self.checkpoints {
+            Some(_) => {
+                let bytes = checkpoint_bytes(graph.vertices().into(), !executor.is_cpu());
+                plan.with("a checkpoint", bytes)
+            }
+            None => plan,
+        }
     }
 
     /// Runs the program, and returns the communities. Under [`Device::auto`], a run that fails on
@@ -621,17 +700,27 @@ impl<'g> CommunitySearch<'g> {
         let program = self.instantiated()?;
         let program = program.get();
         let opened = self.opened()?;
+        if self.finds_counter && self.checkpoints.is_some() {
+            return Err(CommunitiesError::CheckpointOfFittingCounter);
+        }
+        let kept = Kept::open(self.checkpoints.as_ref())?;
         // A conversion takes long: what can be refused without it is refused before.
         let stored = self.stored()?;
         let graph = stored.as_ref().map_or(self.graph, StoredGraph::view);
         let (found, device) = self.on_device(opened, |executor| {
-            let settings = self.settings_on(executor, graph, program, &settings);
-            self.check_host_memory(executor, &executor.plan(graph, program, &settings))?;
-            let outcome = executor.run(graph, program, &settings, &mut *observer)?;
-            Ok((outcome, settings.counter))
+            let mut settings = self.settings_on(executor, graph, program, &settings);
+            self.check_host_memory(executor, &self.plan_on(executor, graph, program, &settings))?;
+            let (mut run, state) = kept.begin(|| executor.identity(graph, program, &settings))?;
+            if state.is_some() {
+                settings.to_mut().resume = state;
+            }
+            let outcome = executor.run(graph, program, &settings, &mut run.watch(observer))?;
+            Ok((outcome, settings.counter, run.resumed))
         })?;
-        let (outcome, counter) = found;
-        Ok(self.result(outcome)?.counted_by(counter).computed_on(device))
+        let (outcome, counter, resumed) = found;
+        let communities = self.result(outcome)?.counted_by(counter).computed_on(device);
+        kept.remove();
+        Ok(communities.resumed_from(resumed))
     }
 
     /// Runs `work` on the device. If `auto` chose a GPU that fails, runs it on the CPU. Also returns what it ran on.
@@ -697,15 +786,26 @@ impl<'g> CommunitySearch<'g> {
         let stored = self.stored()?;
         let graph = stored.as_ref().map_or(self.graph, StoredGraph::view);
         let pool = CpuExecutor::new(self.threads)?;
-        let (refined, device) = self.on_device(opened, |executor| {
-            let plan = executor.plan_refinement(graph, &options, pool.threads());
+        let kept = Kept::open(self.checkpoints.as_ref())?;
+        let (found, device) = self.on_device(opened, |executor| {
+            let plan = self.refinement_plan(executor, graph, &options, pool.threads());
             self.check_host_memory(executor, &plan)?;
-            let refine = || executor.run_refinement(graph, &options, &mut *observer);
-            Ok(pool.install(refine)?.0)
+            let identity = || Ok::<_, RunError>(RunIdentity::of_refinement(graph, &options));
+            let (mut run, state) = kept.begin(identity)?;
+            let mut options = Cow::Borrowed(&options);
+            if state.is_some() {
+                options.to_mut().resume = state;
+            }
+            let watch = &mut run.watch(observer);
+            let refined = pool.install(|| executor.run_refinement(graph, &options, watch))?.0;
+            Ok((refined, run.resumed))
         })?;
+        let (refined, resumed) = found;
         let mut outcome = Outcome::from(refined);
         self.apply_min_size(&mut outcome)?;
-        Ok(Communities::of_labels(self.graph, outcome, None)?.computed_on(device))
+        let communities = Communities::of_labels(self.graph, outcome, None)?.computed_on(device);
+        kept.remove();
+        Ok(communities.resumed_from(resumed))
     }
 
     /// Returns the options of a refinement, or why the choices do not fit.
@@ -727,6 +827,30 @@ impl<'g> CommunitySearch<'g> {
         let Settings { seed, initial, .. } = self.settings.clone();
         let (fixed, max_size) = (self.fixed.clone(), self.max_size);
         Ok(RefineOptions { seed, initial, fixed, max_size, ..RefineOptions::new(objective) })
+    }
+
+    /// Returns the options of a resolution profile with its own range, or why the choices do not fit.
+    pub(super) fn options_of_profile(
+        &self,
+        default: Objective,
+    ) -> Result<ProfileOptions, CommunitiesError> {
+        let unused = [
+            ("a GPU", !self.device.is_cpu() && !self.device.is_auto()),
+            ("ranks", self.ranks.is_some()),
+            ("fixed vertices", !self.fixed.is_empty()),
+            ("limits of sizes", self.max_size.is_some()),
+        ];
+        if let Some(&(choice, _)) = unused.iter().find(|(_, is_made)| *is_made) {
+            return Err(CommunitiesError::UnusedByProfile(choice));
+        }
+        if self.checkpoints.is_some() {
+            return Err(CommunitiesError::CheckpointOfMany("a resolution profile"));
+        }
+        let objective = self.refine.unwrap_or(default);
+        let RefineOptions { seed, initial, .. } = self.refinement(objective)?;
+        // The runs of a profile are those of a fixed resolution.
+        let ProfileOptions { refine, range, runs } = ProfileOptions::new(objective);
+        Ok(ProfileOptions { refine: RefineOptions { seed, initial, ..refine }, range, runs })
     }
 
     /// Returns the communities of a run of the program, without those that are too small.

@@ -5,9 +5,9 @@ use super::search::{CommunitiesError, CommunitySearch};
 use crate::StoredGraph;
 use crate::programs::ProgramName;
 use ripplet_graph::VertexId;
-use ripplet_lp::RoundObserver;
 use ripplet_lp::programs::LayeredOrder;
 use ripplet_lp::sweep::{Layer, Sweep, SweepError};
+use ripplet_lp::{Plan, RoundObserver};
 
 /// Communities of a graph at many resolutions; see [`CommunitySearch::sweep`].
 pub struct SweptCommunities<'g> {
@@ -41,6 +41,20 @@ impl<'g> CommunitySearch<'g> {
     /// ```
     pub fn sweep(&self, halvings: u32) -> Result<SweptCommunities<'g>, CommunitiesError> {
         self.sweep_with(halvings, &mut ())
+    }
+
+    /// Returns the memory that [`CommunitySearch::sweep`] needs, on the device that it would run on.
+    ///
+    /// # Errors
+    /// If the device cannot be opened, or a choice does not fit.
+    pub fn plan_sweep(&self, halvings: u32) -> Result<Plan, CommunitiesError> {
+        let search = self.clone().built_in(ProgramName::Llp.into());
+        let settings = search.resolved_of_sweep()?;
+        let (executor, _) = search.opened()?;
+        let stored = search.stored()?;
+        let graph = stored.as_ref().map_or(search.graph, StoredGraph::view);
+        let settings = search.settings_on(&executor, graph, &*Sweep::program(), &settings);
+        Ok(Sweep::halved(halvings).with_order().plan(&executor, graph, &settings))
     }
 
     /// Runs a sweep as [`CommunitySearch::sweep`] does, with an observer, which may cancel.

@@ -14,6 +14,8 @@ mod batches;
 #[cfg(feature = "text")]
 mod communities;
 mod guide;
+#[cfg(feature = "text")]
+mod kept;
 #[cfg(all(feature = "cuda", feature = "fraud"))]
 mod suspicion;
 

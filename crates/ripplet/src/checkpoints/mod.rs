@@ -8,6 +8,22 @@
 //! and the columns that the program writes.
 //!
 //! ```
+//! use ripplet::checkpoints::CheckpointOptions;
+//! # use {ripplet::graph::GraphBuilder, ripplet_generate::Web};
+//! # let graph = GraphBuilder::new().build(Web::new(8).generate()?)?;
+//! # let folder = tempfile::tempdir()?;
+//! # let folder = folder.path().join("checkpoints");
+//!
+//! // Killed, and started once more, it goes on after the last checkpoint.
+//! let options = CheckpointOptions { resume: true, ..CheckpointOptions::new(&folder) };
+//! let found = ripplet::communities(&graph).checkpoints(options).run()?;
+//! # assert!(found.resumed().is_none());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! For an executor of your own choice, the parts:
+//!
+//! ```
 //! use ripplet::checkpoints::{Checkpoints, Every, FileKeeper};
 //! use ripplet::Observer;
 //! use ripplet::lp::{Executor, Keeper, RoundObserver, RunIdentity, Settings, cpu::CpuExecutor, programs::Lpa};
@@ -35,6 +51,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod options;
+
+pub use options::{CheckpointError, CheckpointOptions, RunCheckpoints};
+
 use crate::io::checkpoint::{self, SavedState};
 use crate::io::{Place, ReadError, ReadErrorKind, WriteError};
 use crate::lp::{Checkpoint, Keeper, NotKept, Round, RunIdentity, State};
@@ -42,6 +62,7 @@ use std::fs;
 use std::io;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 use std::time::{Duration, Instant};
 use thiserror::Error;
 
@@ -71,6 +92,33 @@ pub enum Every {
     Rounds(NonZeroU32),
     /// After the first round that ends when this time has passed since the last checkpoint.
     Time(Duration),
+}
+
+impl Every {
+    /// The interval of a run that names none: five minutes.
+    pub const DEFAULT: Every = Every::Time(Duration::from_secs(5 * 60));
+}
+
+/// Error of a text that is no interval.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[error("expected rounds (10) or a time (30s, 5m, 2h), above 0")]
+pub struct EveryError;
+
+impl FromStr for Every {
+    type Err = EveryError;
+
+    /// Reads a number of rounds, such as `10`, or a time, such as `30s`, `5m` or `2h`.
+    fn from_str(text: &str) -> Result<Every, EveryError> {
+        let (number, seconds) = match text.char_indices().next_back() {
+            Some((end, 's')) => (&text[..end], 1),
+            Some((end, 'm')) => (&text[..end], 60),
+            Some((end, 'h')) => (&text[..end], 3600),
+            _ => return text.parse().map(Every::Rounds).map_err(|_| EveryError),
+        };
+        let number: u64 = number.parse().map_err(|_| EveryError)?;
+        let time = number.checked_mul(seconds).filter(|&time| time > 0).ok_or(EveryError)?;
+        Ok(Every::Time(Duration::from_secs(time)))
+    }
 }
 
 /// The newest valid checkpoint.
@@ -389,6 +437,20 @@ mod tests {
         let mut often = checkpoints.keeper(&run(0), Every::Time(Duration::ZERO));
         let mut rarely = checkpoints.keeper(&run(0), Every::Time(Duration::MAX));
         assert!(often.is_due(&rounds_of(1)) && !rarely.is_due(&rounds_of(1)));
+    }
+
+    #[test]
+    fn how_often() {
+        let rounds = |number: u32| Ok(Every::Rounds(number.try_into().unwrap()));
+        let seconds = |number| Ok(Every::Time(Duration::from_secs(number)));
+        assert_eq!("10".parse(), rounds(10));
+        assert_eq!("1".parse(), rounds(1));
+        assert_eq!("30s".parse(), seconds(30));
+        assert_eq!("5m".parse(), seconds(300));
+        assert_eq!("2h".parse(), seconds(7200));
+        for bad in ["", "0", "0s", "m", "-1", "1.5", "10d", "5 m", "é", "18446744073709551615h"] {
+            assert_eq!(bad.parse::<Every>(), Err(EveryError), "{bad}");
+        }
     }
 
     #[test]
