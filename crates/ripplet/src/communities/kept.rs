@@ -1,7 +1,8 @@
 //! Runs that keep checkpoints: the observer that has the keeper, and what they went on from.
 
-use super::search::CommunitiesError;
-use crate::checkpoints::{CheckpointOptions, FileKeeper, Newest, RunCheckpoints};
+use crate::checkpoints::{
+    CheckpointError, CheckpointOptions, FileKeeper, Newest, ResumeError, RunCheckpoints,
+};
 use ripplet_graph::Observer;
 use ripplet_lp::{Checkpoint, Keeper, Round, RoundObserver, RunIdentity};
 use std::path::PathBuf;
@@ -30,18 +31,15 @@ pub(super) struct KeptRun {
 
 impl Kept {
     /// Opens the folder, if one is chosen.
-    pub fn open(options: Option<&CheckpointOptions>) -> Result<Kept, CommunitiesError> {
+    pub fn open(options: Option<&CheckpointOptions>) -> Result<Kept, CheckpointError> {
         Ok(Kept { opened: options.map(CheckpointOptions::open).transpose()? })
     }
 
     /// Begins a run, or goes on with it: also returns the state to go on from.
-    pub fn begin<E>(
+    pub fn begin<E: From<ResumeError>>(
         &self,
         run: impl FnOnce() -> Result<RunIdentity, E>,
-    ) -> Result<(KeptRun, Option<Checkpoint>), CommunitiesError>
-    where
-        CommunitiesError: From<E>,
-    {
+    ) -> Result<(KeptRun, Option<Checkpoint>), E> {
         let Some(opened) = &self.opened else {
             return Ok((KeptRun { keeper: None, resumed: None }, None));
         };

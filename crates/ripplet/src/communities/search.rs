@@ -710,7 +710,9 @@ impl<'g> CommunitySearch<'g> {
         let (found, device) = self.on_device(opened, |executor| {
             let mut settings = self.settings_on(executor, graph, program, &settings);
             self.check_host_memory(executor, &self.plan_on(executor, graph, program, &settings))?;
-            let (mut run, state) = kept.begin(|| executor.identity(graph, program, &settings))?;
+            let identity =
+                || Ok::<_, CommunitiesError>(executor.identity(graph, program, &settings)?);
+            let (mut run, state) = kept.begin(identity)?;
             if state.is_some() {
                 settings.to_mut().resume = state;
             }
@@ -790,7 +792,8 @@ impl<'g> CommunitySearch<'g> {
         let (found, device) = self.on_device(opened, |executor| {
             let plan = self.refinement_plan(executor, graph, &options, pool.threads());
             self.check_host_memory(executor, &plan)?;
-            let identity = || Ok::<_, RunError>(RunIdentity::of_refinement(graph, &options));
+            let identity =
+                || Ok::<_, CommunitiesError>(RunIdentity::of_refinement(graph, &options));
             let (mut run, state) = kept.begin(identity)?;
             let mut options = Cow::Borrowed(&options);
             if state.is_some() {
