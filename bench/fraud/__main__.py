@@ -2,7 +2,7 @@
 
     python bench/fraud sets OUT [--sources FOLDER] [--ripplet PATH] [--only NAME,...]
     python bench/fraud run SETS --ripplet PATH [--known SHARE] [--draws N] [--only NAME,...] [--methods NAME,...]
-    python bench/fraud speed SET --ripplet PATH [--window DAYS] [--slide DAYS] [--repeat N] [--pipelines NAME,...]
+    python bench/fraud speed SET --ripplet PATH [--window DAYS] [--slide DAYS] [--days N] [--repeat N]
     python bench/fraud table RUNS.jsonl...
     python bench/fraud self-test [--ripplet PATH]
 
@@ -22,6 +22,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import argparse
 import sys
+import tempfile
 from importlib.metadata import version
 from pathlib import Path
 
@@ -71,6 +72,7 @@ def command_line() -> argparse.ArgumentParser:
     time.add_argument("--ripplet", required=True, metavar="PATH")
     time.add_argument("--window", type=positive, default=30, metavar="DAYS")
     time.add_argument("--slide", type=positive, default=1, metavar="DAYS")
+    time.add_argument("--days", type=positive, metavar="N", help="only the first days of the set")
     time.add_argument("--repeat", type=positive, default=3, metavar="N")
     time.add_argument("--pipelines", type=names, default=[], metavar="NAMES", help="default: all but `boosting`")
     time.set_defaults(command=run_speed)
@@ -102,12 +104,13 @@ def run_all(arguments: argparse.Namespace) -> None:
 
 
 def run_speed(arguments: argparse.Namespace) -> None:
-    lines = speed.time_all(
-        arguments.set, arguments.ripplet, arguments.window, arguments.slide, arguments.repeat, arguments.pipelines
-    )
-    compare.emit(described(compare.Ripplet(arguments.ripplet, threads=1)))
-    for line in lines:
-        compare.emit(line)
+    with tempfile.TemporaryDirectory(prefix="fraud-speed-set-") as out:
+        folder = speed.first_days(arguments.set, arguments.days, Path(out)) if arguments.days else arguments.set
+        pipelines = speed.Pipelines(folder, arguments.ripplet, arguments.window, arguments.slide)
+        lines = speed.time_all(pipelines, arguments.repeat, arguments.pipelines)
+        compare.emit(described(compare.Ripplet(arguments.ripplet, threads=1)))
+        for line in lines:
+            compare.emit(line)
 
 
 def described(ripplet: compare.Ripplet) -> dict:

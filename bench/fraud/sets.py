@@ -26,6 +26,8 @@ import pandas as pd
 from simulators import FIRST_DAY, SIMULATORS
 
 SEED = 1
+FOR_SPEED = "purchases-40-days"
+"""A larger set, which is made only if it is named."""
 
 
 @dataclass
@@ -78,9 +80,11 @@ class Set:
 
 def make_all(out: Path, sources: Path | None, ripplet: str | None, only: list[str]) -> None:
     """Writes the sets; one whose source is not there is left out with a sentence."""
-    for name, maker in {**simulated(ripplet), **real(sources)}.items():
-        if only and name not in only:
-            continue
+    makers = {**simulated(ripplet), **real(sources)}
+    if unknown := set(only) - set(makers):
+        raise ValueError(f"no set {' or '.join(sorted(unknown))}; there are {', '.join(makers)}")
+    for name in only or [name for name in makers if name != FOR_SPEED]:
+        maker = makers[name]
         try:
             made = maker()
         except FileNotFoundError as error:
@@ -110,7 +114,8 @@ def write(folder: Path, made: Made) -> None:
 
 def simulated(ripplet: str | None) -> dict[str, Callable[[], Made]]:
     makers = {name: (lambda draw=draw, name=name: simulate(name, draw)) for name, draw in SIMULATORS.items()}
-    return {**makers, "purchases": lambda: purchases(ripplet)}
+    large = lambda: purchases(ripplet, days=40, scale=2e-4, once=False)
+    return {**makers, "purchases": lambda: purchases(ripplet), FOR_SPEED: large}
 
 
 def simulate(name: str, draw: Callable) -> Made:

@@ -37,7 +37,7 @@ class Pipelines:
 
     def __init__(self, folder: Path, program: str, window: int, slide: int):
         self.given = Set.read(folder)
-        self.table = folder / "transactions.csv"
+        self.folder, self.table = folder, folder / "transactions.csv"
         self.program, self.window, self.slide = program, window, slide
         self.known = Draw.of(self.given, 1, KNOWN).known
         keys = zip(self.given.kinds[self.known], self.given.ids[self.known])
@@ -124,7 +124,7 @@ class Pipelines:
         accounts.to_parquet(out / f"{number:04}.parquet")
 
     def boosting(self, out: Path) -> int:
-        given = Set.read(self.given.folder)
+        given = Set.read(self.folder)
         for number, (start, end) in enumerate(self.windows()):
             first, after = given.rows["time"].searchsorted([start, end])
             inside = given.rows.iloc[first:after]
@@ -141,9 +141,23 @@ class Pipelines:
         return self.given.kinds[self.given.rows["u"].iloc[0]], self.given.kinds[self.given.rows["v"].iloc[0]]
 
 
-def time_all(folder: Path, program: str, window: int, slide: int, repeat: int, chosen: list[str]) -> Iterator[dict]:
+def first_days(folder: Path, days: int, out: Path) -> Path:
+    """Writes the first days of a set as a set of its own."""
+    short = out / f"{folder.name}, first {days} days"
+    short.mkdir()
+    rows = pd.read_csv(folder / "transactions.csv", dtype=str)
+    times = pd.to_datetime(rows["time"])
+    rows = rows[times < times.iloc[0].floor("D") + pd.Timedelta(days=days)]
+    rows.to_csv(short / "transactions.csv", index=False)
+    shutil.copy(folder / "mapping.toml", short)
+    bad = pd.read_csv(folder / "bad.csv", dtype=str)
+    seen = pd.concat([rows["source"], rows["target"]])
+    bad[bad["id"].isin(seen)].to_csv(short / "bad.csv", index=False)
+    return short
+
+
+def time_all(pipelines: Pipelines, repeat: int, chosen: list[str]) -> Iterator[dict]:
     """A line for each pipeline and round. Rounds, so that what else the machine does falls on all pipelines alike."""
-    pipelines = Pipelines(folder, program, window, slide)
     every = pipelines.all()
     if set(chosen) - {name.split(",")[0] for name in every}:
         raise ValueError(f"no pipeline {', '.join(chosen)}; there are ripplet, ripplet none, pandas, duckdb, boosting")
@@ -164,8 +178,8 @@ def time_all(folder: Path, program: str, window: int, slide: int, repeat: int, c
                 "kind": "fraud-speed",
                 "set": pipelines.given.name,
                 "rows": rows,
-                "window": window,
-                "slide": slide,
+                "window": pipelines.window,
+                "slide": pipelines.slide,
                 "windows": windows,
                 "pipeline": name,
                 "turn": turn,
