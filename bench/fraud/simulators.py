@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
+from scipy.special import ndtri
 
 FIRST_DAY = pd.Timestamp("2024-01-01")
 
@@ -30,10 +31,11 @@ class Ledger:
             column.append(values)
 
     def frame(self, length: float) -> pd.DataFrame:
-        """All rows before day `length`, in the order of time, to the second."""
+        """All rows before day `length`, in the order of time, to the second, all of them at the hours of `by_day`."""
         days, sources, targets, amounts = map(
             np.concatenate, (self.days, self.sources, self.targets, self.amounts)
         )
+        days = by_day(days)
         rows = pd.DataFrame(
             {
                 "time": FIRST_DAY + pd.to_timedelta((days * 86400).astype(np.int64), unit="s"),
@@ -53,7 +55,7 @@ def fan_in_and_cycles(seed: int) -> tuple[pd.DataFrame, np.ndarray]:
     add_habits(ledger, rng, np.arange(accounts), length, partners=2.5)
     # Payments out of no habit, of amounts as the mules have.
     single = 4 * accounts
-    days, ends = clock(rng, rng.uniform(0, length, single)), rng.integers(0, accounts, (2, single))
+    days, ends = rng.uniform(0, length, single), rng.integers(0, accounts, (2, single))
     ledger.pay(days, *ends, rng.lognormal(5.2, 1.0, single))
     free = iter(rng.permutation(accounts))
     bad = []
@@ -100,7 +102,7 @@ def cards(seed: int) -> tuple[pd.DataFrame, np.ndarray]:
     amounts = usual[owners] * rng.lognormal(0, 0.6, len(owners))
     # Honest large purchases are single ones.
     amounts[rng.random(len(owners)) < 0.03] *= rng.uniform(3, 10)
-    ledger.pay(clock(rng, rng.uniform(0, length, len(owners))), owners, shops, amounts)
+    ledger.pay(rng.uniform(0, length, len(owners)), owners, shops, amounts)
     bad = rng.choice(np.flatnonzero(counts >= 5), stolen, replace=False)
     for card in bad:
         uses = rng.integers(4, 9)
@@ -172,12 +174,13 @@ def add_habits(ledger: Ledger, rng: np.random.Generator, accounts: np.ndarray, l
         days = gap * (turn + rng.random(len(owners)) * 0.3) + gap * 0.5
         goes_on = (days < length) & (payees != owners)
         amounts = usual[goes_on] * rng.lognormal(0, 0.25, goes_on.sum())
-        ledger.pay(clock(rng, days[goes_on]), accounts[owners[goes_on]], accounts[payees[goes_on]], amounts)
+        ledger.pay(days[goes_on], accounts[owners[goes_on]], accounts[payees[goes_on]], amounts)
 
 
-def clock(rng: np.random.Generator, days: np.ndarray) -> np.ndarray:
-    """The same days at times from 7 to 22, most of them about 14."""
-    return np.floor(days) + rng.normal(14, 3, len(days)).clip(7, 22) / 24
+def by_day(days: np.ndarray) -> np.ndarray:
+    """The same days at times from 7 to 22, most of them about 14; within a day, the order is kept."""
+    whole = np.floor(days)
+    return whole + (14 + 3 * ndtri((days - whole).clip(1e-9, 1 - 1e-9))).clip(7, 22) / 24
 
 
 def take(pool, count: int) -> list[int]:

@@ -30,6 +30,7 @@ def table_of_methods(lines: list[dict], field: str, cell: Callable[[list[float]]
     for line in lines:
         found[line["method"], line["set"]].append(line[field])
     methods, sets = (list(dict.fromkeys(line[key] for line in lines)) for key in ("method", "set"))
+    sets.sort()
     methods.sort(key=lambda method: method not in OURS)
     rows = [f"| | {' | '.join(sets)} |", "|---|" + "--:|" * len(sets)]
     if field == "pr_auc":
