@@ -106,6 +106,8 @@ class Ripplet:
     threads: int
 
     def version(self) -> str:
+        if not Path(self.program).is_file():
+            raise ValueError(f"{self.program} is not there: cargo build --release -p ripplet-cli")
         return subprocess.run([self.program, "--version"], check=True, capture_output=True, text=True).stdout.strip()
 
     def score(self, given: Set, known: np.ndarray, table: bool) -> tuple[np.ndarray, dict[str, np.ndarray]]:

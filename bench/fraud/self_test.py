@@ -97,6 +97,8 @@ def check_sources(folder: Path) -> None:
             continue
         raise AssertionError("a set without its source was made")
     refused(lambda: sets.make_all(folder, None, None, ["otcc"]), "no set otcc")
+    refused(compare.Ripplet(str(folder / "none"), 1).version, "cargo build")
+    refused(lambda: sets.purchases("false"), "exit code 1")
     with zipfile.ZipFile(folder / "reddit.pt", "w") as archive:
         archive.writestr("archive/data.pkl", pickle.dumps(print))
     refused(lambda: sets.tensors((folder / "reddit.pt").read_bytes()), "builtins.print is no part of a graph")

@@ -130,11 +130,10 @@ def purchases(ripplet: str | None, days: int = 10, scale: float = 5e-5, once: bo
     with tempfile.TemporaryDirectory() as folder:
         table, truth = (str(Path(folder) / name) for name in ("rows.csv", "rings.csv"))
         options = ["--days", str(days), "--scale", str(scale), "--ring-share", "0.02", "--seed", str(SEED)]
-        subprocess.run(
-            [ripplet, "generate", "transactions", *options, "-o", table, "--truth", truth],
-            check=True,
-            capture_output=True,
-        )
+        command = [ripplet, "generate", "transactions", *options, "-o", table, "--truth", truth]
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode != 0:
+            raise ValueError(f"{' '.join(command)}: exit code {done.returncode}: {done.stderr.strip()}")
         rows = pd.read_csv(table)
         members = pd.read_csv(truth)["id"]
     # The members of a ring are buyers and items; buyers are the bad.
