@@ -6,7 +6,7 @@ use ripplet_ranks::{Comm, CommError, Launch};
 use std::env;
 use std::fs;
 use std::path::PathBuf;
-use std::process::{Command, Output, exit, id};
+use std::process::{Command, Output, Stdio, exit, id};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -87,10 +87,7 @@ fn a_started_process() {
             wait_for_the_report();
             Ok(())
         }
-        // A launcher may let a stopped process go on: it stops again.
-        "hangs" if rank == 1 => loop {
-            Command::new("kill").args(["-STOP", &id().to_string()]).status().unwrap();
-        },
+        "hangs" if rank == 1 => hang(),
         "leaves early" if rank == 1 => Ok(()),
         // Longer than the deadline.
         "computes" if rank == 1 => {
@@ -112,6 +109,21 @@ fn a_started_process() {
         // What was printed ended lines, and so is written.
         true => leave(code),
         false => exit(code),
+    }
+}
+
+/// Stops this process, threads that send signs of life and all.
+///
+/// A launcher may let it go on, and it stops again. One that asks it to end by SIGTERM waits until it goes on: after the
+/// test's deadline, it does.
+fn hang() -> ! {
+    let own = id();
+    let mut later = Command::new("sh");
+    later.args(["-c", &format!("(sleep 6; kill -CONT {own}) &")]);
+    later.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    later.status().unwrap();
+    loop {
+        Command::new("kill").args(["-STOP", &own.to_string()]).status().unwrap();
     }
 }
 
