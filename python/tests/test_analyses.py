@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import itertools
 import pickle
 import re
 from typing import Any
@@ -305,6 +306,39 @@ def test_distances_from_chosen_vertices() -> None:
             rp.apsp(graph, sources=sources)
     with pytest.raises(rp.DeviceError, match="no kernel for distances from chosen vertices"):
         rp.apsp(graph, sources=["a"], device="cuda")
+
+
+@pytest.mark.parametrize("analysis", [rp.closeness, rp.harmonic])
+def test_closeness_of_chosen_vertices(analysis: Any) -> None:
+    edges = [("a", "b", 2.0), ("b", "c", 1.0), ("d", "e", 4.0), ("c", "c", 1.0)]
+    for weighted, directed in itertools.product((False, True), repeat=2):
+        graph = rp.graph(edges, weight=weighted, directed=directed)
+        all_of_them = analysis(graph, weighted=weighted, normalized=True)
+        found = analysis(graph, vertices=iter(["e", "a", "c"]), weighted=weighted, normalized=True)
+        assert found.ids.tolist() == ["e", "a", "c"] and len(found) == 3
+        assert found.values.tolist() == [all_of_them[id] for id in ("e", "a", "c")]
+        assert found.to_dict() == {id: all_of_them[id] for id in ("e", "a", "c")}
+    assert found["a"] == all_of_them["a"]
+    with pytest.raises(KeyError, match="'b' is none of those"):
+        found["b"]
+    with pytest.raises(KeyError, match="no vertex 'z'"):
+        found["z"]
+    again = pickle.loads(pickle.dumps(found))
+    assert again.ids.tolist() == ["e", "a", "c"] and again["c"] == found["c"]
+    assert found.to_pandas()["id"].tolist() == ["e", "a", "c"]
+    assert len(analysis(graph, vertices=[])) == 0
+    assert 'vertices=["a"]' in analysis(graph, vertices=["a"])._repr_html_().replace("&#x27;", '"')
+    assert "chosen vertices" in [purpose for purpose, _ in rp.estimate(analysis, graph, vertices=["a"]).plan]
+    bad: list[tuple[Any, type[Exception], str]] = [
+        (["a", "a"], ValueError, "listed twice"), (["z"], KeyError, "z"), ("ab", TypeError, "a string"), (5, TypeError, "expected ids"),
+    ]
+    for vertices, error, message in bad:
+        with pytest.raises(error, match=message):
+            analysis(graph, vertices=vertices)
+    with pytest.raises(TypeError, match="leave samples or vertices out"):
+        analysis(graph, vertices=["a"], samples=3)
+    with pytest.raises(rp.DeviceError, match="no kernel for closeness of chosen vertices"):
+        analysis(graph, vertices=["a"], device="cuda")
 
 
 @pytest.mark.parametrize("analysis", [rp.closeness, rp.harmonic])

@@ -25,6 +25,10 @@
 //! it. By Hoeffding's inequality, k = 1 + ln(2 n / p) / (2 e²) sources suffice for no normalized harmonic closeness by hops
 //! to differ by more than e, with probability 1 − p.
 //!
+//! # Chosen vertices
+//! [`closeness_of_some`] returns the closeness of chosen vertices, with the bits that [`closeness`] has for them, by the
+//! searches from these alone: against the arcs, in a time that grows with their number.
+//!
 //! # Memory
 //! Beside the graph, in bytes per vertex ([`plan`]):
 //!
@@ -34,7 +38,8 @@
 //! | weights | 40 (16) | 20, and at most 66 KiB |
 //! | weights, a sample | 40 (16) | 52 (28), and at most 64 KiB |
 //!
-//! A sample needs 20 bytes per sampled vertex more; no more than k / 64 threads work.
+//! A sample needs 20 bytes per sampled vertex more; no more than k / 64 threads work. Chosen vertices need 56 bytes per
+//! vertex and thread by hops (48), and the bytes per vertex "once" for the chosen ones alone.
 //!
 //! Compressed lists are decoded as they are read, without further memory.
 //!
@@ -51,10 +56,12 @@
 //! Analysis*, 1994. Beauchamp, *An improved index of centrality*, Behavioral Science 10, 1965. Eppstein, Wang, *Fast
 //! approximation of centrality*, Journal of Graph Algorithms and Applications 8, 2004 (samples).
 
-use crate::distances::{self, ByHops, ByWeights, Distances, FromSample, Nearness, Reach};
+use crate::distances::{
+    self, ByHops, ByWeights, Distances, FromSample, Nearness, PerSource, Reach,
+};
 use crate::sides::Along;
 use crate::source_batches::GROUP;
-use crate::{AnalysisError, Lengths, Plan, Sample};
+use crate::{AnalysisError, Lengths, Plan, Sample, Sources};
 use rayon::prelude::*;
 use ripplet_graph::batch::{BatchGraph, BatchSlice};
 use ripplet_graph::{GraphView, Observer, VertexId, WeightScale, memory};
@@ -149,6 +156,81 @@ fn closeness_in(
         }
         (false, _) => {
             let found = distances::of_graph::<ByHops<Distances>>(graph, along, observer)?;
+            scaled(&found, |found| scale.far(found))
+        }
+    }
+}
+
+/// Returns the memory that [`closeness_of_some`] needs on `threads` threads beside the graph and the chosen vertices.
+pub fn plan_of_some<'g>(
+    graph: impl Into<GraphView<'g>>,
+    vertices: &Sources,
+    measure: Closeness,
+    lengths: Lengths,
+    threads: usize,
+) -> Plan {
+    let (graph, count) = (graph.into(), vertices.vertices().len() as u32);
+    let plan = match (lengths.weigh_in(graph), measure) {
+        (true, Closeness::Harmonic) => {
+            distances::plan_of_each::<ByWeights<Nearness>>(graph, count, threads)
+        }
+        (true, _) => distances::plan_of_each::<ByWeights<Reach>>(graph, count, threads),
+        (false, Closeness::Harmonic) => {
+            distances::plan_of_each::<PerSource<Nearness>>(graph, count, threads)
+        }
+        (false, _) => distances::plan_of_each::<PerSource<Distances>>(graph, count, threads),
+    };
+    plan.with("values", 8 * u64::from(count))
+}
+
+/// Returns the closeness of chosen vertices, in ascending order of the vertices, computed on rayon's current pool: the values
+/// of [`closeness`], by the searches from these vertices alone.
+///
+/// # Errors
+/// If the vertices are of a graph with another number of vertices, the observer cancels, or memory is refused.
+///
+/// # Examples
+/// ```
+/// use ripplet_analytics::closeness::{Closeness, closeness_of_some};
+/// use ripplet_analytics::{Lengths, Sources};
+/// use ripplet_graph::{EdgeTable, GraphBuilder, VertexIds};
+///
+/// // A path of three vertices: the last, and the one in the middle.
+/// let ids = VertexIds::Consecutive { first: 0, count: 3 };
+/// let graph = GraphBuilder::new().build(EdgeTable::new(ids, vec![0, 1], vec![1, 2])?)?;
+/// let (some, hops) = (Sources::new(3, [2, 1])?, Lengths::Hops);
+/// let values = closeness_of_some(&graph, &some, Closeness::Harmonic, false, hops, &mut ())?;
+/// assert_eq!(values, [2.0, 1.5]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn closeness_of_some<'g>(
+    graph: impl Into<GraphView<'g>>,
+    vertices: &Sources,
+    measure: Closeness,
+    normalized: bool,
+    lengths: Lengths,
+    observer: &mut dyn Observer,
+) -> Result<Vec<f64>, AnalysisError> {
+    let (graph, against) = (graph.into(), Along::Against);
+    vertices.check(graph)?;
+    observer.on_stage("measuring distances");
+    let scale = Scale::new(measure, normalized, graph.vertices(), lengths.scale_in(graph));
+    let some = vertices.vertices();
+    match (lengths.weigh_in(graph), measure) {
+        (true, Closeness::Harmonic) => {
+            let found = distances::of_each::<ByWeights<Nearness>>(graph, against, some, observer)?;
+            scaled(&found, |found| scale.near(found))
+        }
+        (true, _) => {
+            let found = distances::of_each::<ByWeights<Reach>>(graph, against, some, observer)?;
+            scaled(&found, |found| scale.reach(found))
+        }
+        (false, Closeness::Harmonic) => {
+            let found = distances::of_each::<PerSource<Nearness>>(graph, against, some, observer)?;
+            scaled(&found, |found| scale.near(found))
+        }
+        (false, _) => {
+            let found = distances::of_each::<PerSource<Distances>>(graph, against, some, observer)?;
             scaled(&found, |found| scale.far(found))
         }
     }

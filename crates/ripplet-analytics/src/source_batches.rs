@@ -15,7 +15,7 @@ pub(crate) fn sources(group: u32, vertices: u32) -> Range<VertexId> {
 }
 
 /// Returns the places of a group of `size` in a list of `count` sources.
-fn range(group: u32, size: u32, count: u32) -> Range<u32> {
+pub(crate) fn range(group: u32, size: u32, count: u32) -> Range<u32> {
     group * size..count.min((group + 1).saturating_mul(size))
 }
 

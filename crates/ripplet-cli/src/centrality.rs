@@ -1,7 +1,7 @@
 //! `ripplet closeness`, `ripplet harmonic` and `ripplet betweenness`: centralities of the vertices or edges of a
 //! graph, or of each graph of a batch.
 
-use crate::analysis::{AskedArguments, lengths_name};
+use crate::analysis::{AskedArguments, Listed, lengths_name};
 use crate::console::Console;
 use crate::failure::{Ending, Failure};
 use crate::values::Weights;
@@ -10,6 +10,7 @@ use ripplet::analytics::closeness::Closeness;
 use ripplet::analytics::{Lengths, PathAnalysis, Sample};
 use ripplet::swarm::Analysis;
 use serde::Serialize;
+use std::path::PathBuf;
 
 /// Find each vertex's closeness: the reciprocal of the sum of its distances from all others.
 ///
@@ -30,6 +31,8 @@ pub struct ClosenessArguments {
     #[arg(long, help_heading = "Choices")]
     normalized: bool,
     #[command(flatten)]
+    some: SomeArguments,
+    #[command(flatten)]
     sample: SampleArguments,
     #[command(flatten)]
     asked: AskedArguments,
@@ -43,6 +46,8 @@ pub struct HarmonicArguments {
     /// Divide by the number of other vertices: 1 if all of them are neighbours.
     #[arg(long, help_heading = "Choices")]
     normalized: bool,
+    #[command(flatten)]
+    some: SomeArguments,
     #[command(flatten)]
     sample: SampleArguments,
     #[command(flatten)]
@@ -67,6 +72,22 @@ pub struct BetweennessArguments {
     sample: SampleArguments,
     #[command(flatten)]
     asked: AskedArguments,
+}
+
+/// Options of chosen vertices.
+#[derive(Args)]
+struct SomeArguments {
+    /// Vertices of which the values are computed, instead of all: an id a line, or a table with a column of ids.
+    ///
+    /// The values are exact, and the time grows with these vertices times the edges.
+    #[arg(long, value_name = "FILE", conflicts_with = "samples", help_heading = "Choices")]
+    vertices: Option<PathBuf>,
+}
+
+impl SomeArguments {
+    fn listed(&self) -> Option<Listed<'_>> {
+        self.vertices.as_deref().map(Listed::Of)
+    }
 }
 
 /// Options of a sample of the vertices.
@@ -120,6 +141,9 @@ struct Choices {
     /// The seed of their choice.
     #[serde(skip_serializing_if = "Option::is_none")]
     seed: Option<u64>,
+    /// Whether values are those of chosen vertices alone.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    of_vertices: bool,
 }
 
 impl Choices {
@@ -131,7 +155,12 @@ impl Choices {
     ) -> Choices {
         let (lengths, seed) = (lengths_name(lengths), sample.map(|sample| sample.seed));
         let samples = sample.map(|sample| sample.vertices);
-        Choices { measure, normalized, lengths, samples, seed }
+        Choices { measure, normalized, lengths, samples, seed, of_vertices: false }
+    }
+
+    /// Returns the choices of the values of listed vertices, if there are any.
+    fn of(self, listed: Option<Listed<'_>>) -> Choices {
+        Choices { of_vertices: listed.is_some(), ..self }
     }
 }
 
@@ -150,20 +179,21 @@ pub fn closeness_of(arguments: &ClosenessArguments, console: &Console) -> Result
     let asked = &arguments.asked;
     let lengths = asked.values.lengths();
     let sample = arguments.sample.get();
-    let choices = Choices::new(name, normalized, lengths, sample);
+    let listed = arguments.some.listed();
+    let choices = Choices::new(name, normalized, lengths, sample).of(listed);
     let analysis = Analysis::closeness(measure, normalized, lengths, sample);
-    asked.ask(Weights::Lengths, analysis, choices, console)
+    asked.ask_about(listed, (Weights::Lengths, analysis), choices, console)
 }
 
 /// Finds harmonic closeness.
 pub fn harmonic_of(arguments: &HarmonicArguments, console: &Console) -> Result<Ending, Failure> {
-    let HarmonicArguments { normalized, sample, asked } = arguments;
+    let HarmonicArguments { normalized, some, sample, asked } = arguments;
     let (measure, normalized) = (Closeness::Harmonic, *normalized);
     let lengths = asked.values.lengths();
     let sample = sample.get();
-    let choices = Choices::new("harmonic", normalized, lengths, sample);
+    let choices = Choices::new("harmonic", normalized, lengths, sample).of(some.listed());
     let analysis = Analysis::closeness(measure, normalized, lengths, sample);
-    asked.ask(Weights::Lengths, analysis, choices, console)
+    asked.ask_about(some.listed(), (Weights::Lengths, analysis), choices, console)
 }
 
 /// Finds betweenness.

@@ -488,6 +488,9 @@ impl From<SwarmError> for Failure {
             SwarmError::NotFromSources => {
                 Failure::refused(error.to_string(), "leave the sources out")
             }
+            SwarmError::NotOfVertices => {
+                Failure::refused(error.to_string(), "leave --vertices out")
+            }
             SwarmError::SampleOfBatch => Failure::refused(
                 error.to_string(),
                 "leave --samples out, or take the graphs one by one",

@@ -74,20 +74,24 @@ struct Asked {
     personalize: Option<Vec<(VertexId, f64)>>,
     /// The vertices from which distances are searched.
     sources: Option<Vec<VertexId>>,
+    /// The vertices of which values are computed.
+    vertices: Option<Vec<VertexId>>,
 }
 
 impl Asked {
     fn read(name: &str, options: &Options<'_>) -> PyResult<Asked> {
         let name: AnalysisName = name.parse().map_err(Failure::input)?;
+        let chosen = |name| match options.any(name)? {
+            Some(chosen) => vertices(&chosen, name).map(Some),
+            None => Ok(None),
+        };
         Ok(Asked {
             analysis: analysis_of(name, options)?,
             device: options.parsed("device")?.unwrap_or_else(Device::auto),
             memory_of_device: options.count("device_memory", 1)?,
             personalize: options.weighted_vertices("personalize")?,
-            sources: match options.any("sources")? {
-                Some(sources) => Some(vertices(&sources, "sources")?),
-                None => None,
-            },
+            sources: chosen("sources")?,
+            vertices: chosen("vertices")?,
         })
     }
 
@@ -104,12 +108,16 @@ impl Asked {
                 error => Failure::input(error),
             })?);
         }
+        let of_graph = |vertices| match Sources::new(graph.vertices(), vertices) {
+            Ok(sources) => Ok(sources),
+            Err(SourcesError::OutOfMemory(error)) => Err(error.into()),
+            Err(error) => Err(Failure::input(error)),
+        };
         if let Some(vertices) = self.sources {
-            let sources = Sources::new(graph.vertices(), vertices);
-            run = run.sources(sources.map_err(|error| match error {
-                SourcesError::OutOfMemory(error) => error.into(),
-                error => Failure::input(error),
-            })?);
+            run = run.sources(of_graph(vertices)?);
+        }
+        if let Some(vertices) = self.vertices {
+            run = run.vertices(of_graph(vertices)?);
         }
         Ok(run)
     }

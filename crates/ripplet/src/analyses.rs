@@ -214,6 +214,7 @@ pub struct AnalysisRun<'g> {
     memory: Option<u64>,
     jumps: Option<Jumps>,
     sources: Option<Sources>,
+    vertices: Option<Sources>,
 }
 
 /// Error of an analysis.
@@ -236,8 +237,8 @@ pub enum AnalyseError {
 impl<'g> AnalysisRun<'g> {
     /// Returns the choices of an analysis with settings of its own.
     pub fn new(graph: impl Into<GraphView<'g>>, analysis: Analysis) -> AnalysisRun<'g> {
-        let (device, memory, jumps, sources) = (Device::auto(), None, None, None);
-        AnalysisRun { graph: graph.into(), analysis, device, memory, jumps, sources }
+        let (device, memory, jumps, sources, vertices) = (Device::auto(), None, None, None, None);
+        AnalysisRun { graph: graph.into(), analysis, device, memory, jumps, sources, vertices }
     }
 
     /// Chooses the device.
@@ -302,6 +303,28 @@ impl<'g> AnalysisRun<'g> {
         self
     }
 
+    /// Chooses the vertices whose closeness is computed, instead of that of all, in ascending order: in a time that grows with
+    /// their number. The CPU computes it. Other analyses, and samples, are then refused.
+    ///
+    /// # Examples
+    /// ```
+    /// use ripplet::analytics::Sources;
+    /// use ripplet::{analyse, graph_from_edges};
+    ///
+    /// let graph = graph_from_edges([(7, 8), (8, 9)])?;
+    /// let last = Sources::new(3, [2])?;
+    /// let found = analyse(&graph, "harmonic")?.vertices(last.clone()).run()?;
+    /// let values: Vec<_> = found.by_vertex()?.map(|(id, value)| (id.to_string(), value)).collect();
+    /// assert_eq!(values, [("9".into(), 1.5)]);
+    /// assert!(analyse(&graph, "betweenness")?.vertices(last).run().is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn vertices(mut self, vertices: Sources) -> Self {
+        self.vertices = Some(vertices);
+        self
+    }
+
     /// Limits the bytes of a GPU's memory that the run may use; by default all that is free.
     #[must_use]
     pub fn device_memory(mut self, bytes: u64) -> Self {
@@ -360,27 +383,27 @@ impl<'g> AnalysisRun<'g> {
     /// Returns the vertices that the analysis is about.
     ///
     /// # Errors
-    /// If there are both jumps and sources.
+    /// If one of them is not for this analysis, as all but one of several are.
     fn selection(&self) -> Result<Selection<'_>, SwarmError> {
-        match (&self.jumps, &self.sources) {
-            (None, None) => Ok(Selection::All),
-            (Some(jumps), None) => Ok(Selection::JumpsTo(jumps)),
-            (None, Some(sources)) => Ok(Selection::From(sources)),
-            (Some(_), Some(_)) if matches!(self.analysis, Analysis::PageRank(_)) => {
-                Err(SwarmError::NotFromSources)
-            }
-            (Some(_), Some(_)) => Err(SwarmError::NotPersonalizable),
-        }
+        let chosen = [
+            self.jumps.as_ref().map(Selection::JumpsTo),
+            self.sources.as_ref().map(Selection::From),
+            self.vertices.as_ref().map(Selection::Of),
+        ];
+        let mut chosen = chosen.into_iter().flatten();
+        chosen.clone().try_for_each(|selection| self.analysis.check(selection))?;
+        // Different ones are for different analyses, so there is no further one.
+        Ok(chosen.next().unwrap_or_default())
     }
 
     /// Opens the GPU of the choice, with the lists that it reads: none for the CPU, with the reason if the choice
     /// allowed a GPU.
     fn opened(&self) -> Result<Result<Option<GpuAndLists<'g>>, Fallback>, AnalyseError> {
         // Before a GPU is opened, which knows no selection.
-        self.analysis.check(self.selection()?)?;
-        let kernel = match self.sources {
-            Some(_) => Err(NotOnDevice::FROM_SOURCES),
-            None => self.analysis.on_device(),
+        let kernel = match self.selection()? {
+            Selection::From(_) => Err(NotOnDevice::FROM_SOURCES),
+            Selection::Of(_) => Err(NotOnDevice::OF_VERTICES),
+            Selection::All | Selection::JumpsTo(_) => self.analysis.on_device(),
         };
         let (workers, fallback) = match kernel {
             Err(why) => (self.device.workers_without_kernel(why, self.memory), None),
@@ -408,13 +431,14 @@ impl<'g> AnalysisRun<'g> {
         device: String,
         fallback: Option<Fallback>,
     ) -> Analysed<'g> {
-        let Collected { columns, ends } = values;
+        let Collected { columns, ends, vertices } = values;
         let names: Vec<&str> = match self.analysis {
             Analysis::Components => vec!["component"],
             analysis => analysis.columns().iter().map(|&(name, _)| name).collect(),
         };
         let columns = names.into_iter().zip(columns).collect();
-        Analysed { graph: self.graph, analysis: self.analysis, columns, ends, device, fallback }
+        let (graph, analysis) = (self.graph, self.analysis);
+        Analysed { graph, analysis, columns, ends, vertices, device, fallback }
     }
 }
 
@@ -426,6 +450,7 @@ type GpuAndLists<'g> = (GpuWorker, &'g Graph);
 struct Collected {
     columns: Vec<Column>,
     ends: Option<[Vec<VertexId>; 2]>,
+    vertices: Option<Vec<VertexId>>,
 }
 
 impl Collected {
@@ -435,6 +460,9 @@ impl Collected {
         }
         if let Part::Edges { sources, targets, .. } = part {
             self.ends = Some([memory::copied(sources)?, memory::copied(targets)?]);
+        }
+        if let Part::Chosen { vertices, .. } = part {
+            self.vertices = Some(memory::copied(vertices)?);
         }
         for (at, values) in columns.iter().enumerate() {
             match self.columns.get_mut(at) {
@@ -453,12 +481,13 @@ pub struct Analysed<'g> {
     analysis: Analysis,
     columns: Vec<(&'static str, Column)>,
     ends: Option<[Vec<VertexId>; 2]>,
+    vertices: Option<Vec<VertexId>>,
     device: String,
     fallback: Option<Fallback>,
 }
 
 impl<'g> Analysed<'g> {
-    /// Returns the columns, by name: a value per vertex, per edge ([`Analysed::edges`]), or per pair
+    /// Returns the columns, by name: a value per vertex, chosen ones ascending, per edge ([`Analysed::edges`]), or per pair
     /// of vertices, source by source.
     pub fn columns(&self) -> &[(&'static str, Column)] {
         &self.columns
@@ -476,8 +505,12 @@ impl<'g> Analysed<'g> {
     pub fn by_vertex(&self) -> Result<impl Iterator<Item = (ExternalId<'g>, f64)>, AnalyseError> {
         let first = self.columns.first().filter(|_| self.analysis.has_value_per_vertex());
         let Some((_, column)) = first else { return Err(AnalyseError::NotByVertex) };
-        let ids = self.graph.ids();
-        Ok((0..self.graph.vertices()).map(move |v| (ids.get(v), column.number(v as usize))))
+        let (ids, chosen) = (self.graph.ids(), self.vertices.as_deref());
+        let count = chosen.map_or(self.graph.vertices(), |chosen| chosen.len() as u32);
+        Ok((0..count).map(move |at| {
+            let vertex = chosen.map_or(at, |chosen| chosen[at as usize]);
+            (ids.get(vertex), column.number(at as usize))
+        }))
     }
 
     /// Returns the name of the device that computed them: `cpu`, or the GPU's number and model.

@@ -17,7 +17,7 @@ from ._graph import Graph, column, graph, set_once, view
 from ._notebook import bars, line_of
 from ._options import call, given, options
 from ._progress import Progress, reporter
-from .errors import InputError, OptionError
+from .errors import InputError, OptionError, UnknownVertexError
 
 if TYPE_CHECKING:
     import pandas
@@ -30,7 +30,7 @@ BARS = 20
 
 
 class Values:
-    """A number for each vertex: the result of an analysis, which does not change and can be pickled.
+    """A number for each vertex, or for chosen ones: the result of an analysis, which does not change and can be pickled.
 
     ``values["ann"]`` is the number of a vertex, ``numpy.asarray(values)`` all of them in the order of ``ids``. Every package
     that reads Arrow's ``__arrow_c_stream__`` takes them as a table with the columns ``id`` and that of the values.
@@ -38,23 +38,31 @@ class Values:
     Attributes
     ----------
     values : numpy.ndarray
-        Shape ``(vertices,)``.
+        Shape ``(vertices,)``, or that of the chosen ones.
     device : str
         What computed them.
     """
 
-    __slots__ = ("_call", "_graph", "device", "name", "values")
+    __slots__ = ("_call", "_chosen", "_graph", "device", "name", "values")
 
     _call: tuple[str, list[str]]
+    _chosen: npt.NDArray[np.uint32] | None
     _graph: Graph
     device: str
     name: str
     values: npt.NDArray[Any]
 
     def __init__(
-        self, graph: Graph, name: str, values: npt.NDArray[Any], device: str, call: tuple[str, list[str]]
+        self,
+        graph: Graph,
+        name: str,
+        values: npt.NDArray[Any],
+        device: str,
+        call: tuple[str, list[str]],
+        chosen: npt.NDArray[np.uint32] | None = None,
     ) -> None:
         set_once(self, "_call", call)
+        set_once(self, "_chosen", chosen)
         set_once(self, "_graph", graph)
         set_once(self, "name", name)
         set_once(self, "values", values)
@@ -70,11 +78,17 @@ class Values:
 
     @property
     def ids(self) -> npt.NDArray[Any]:
-        """The id of each vertex."""
-        return self._graph.ids
+        """The id of each vertex that has a number."""
+        return self._graph.ids if self._chosen is None else self._graph.ids[self._chosen]
 
     def __getitem__(self, id: Hashable) -> Any:
-        return plain(self.values[self._graph.vertex(id)])
+        vertex = self._graph.vertex(id)
+        if self._chosen is None:
+            return plain(self.values[vertex])
+        places = np.flatnonzero(self._chosen == vertex)
+        if len(places) == 0:
+            raise UnknownVertexError(f"the vertex {id!r} is none of those that were chosen")
+        return plain(self.values[places[0]])
 
     def __len__(self) -> int:
         return len(self.values)
@@ -141,7 +155,7 @@ class Values:
         )
 
     def __reduce__(self) -> tuple[Callable[..., Values], tuple[Any, ...]]:
-        return (Values, (self._graph, self.name, np.array(self.values), self.device, self._call))
+        return (Values, (self._graph, self.name, np.array(self.values), self.device, self._call, self._chosen))
 
     def __repr__(self) -> str:
         return f"<ripplet.Values: {self.name} of {len(self):,} vertices, on {self.device}>"
@@ -168,6 +182,36 @@ def _values(
     return Values(of, title, view(values), found.device, line or _line(name, choices))
 
 
+def _closeness(
+    name: str, data: Any, progress: Progress, vertices: Iterable[Hashable] | None, **choices: Any
+) -> Values:
+    """Returns closeness of all vertices, or of chosen ones in the order given."""
+    if vertices is None:
+        return _values(name, data, progress, **choices)
+    if choices.get("samples") is not None:
+        raise OptionError("samples estimate the values of all vertices: leave samples or vertices out")
+    of = data if isinstance(data, Graph) else graph(data, threads=choices.get("threads"))
+    chosen = _once(of, vertices, "vertices")
+    _, found = _run(name, of, progress, {**given(**choices), "vertices": chosen})
+    title, values = found.columns[0]
+    # They come in ascending order of the vertices.
+    ordered = view(values)[_ranks(chosen)]
+    return Values(of, title, ordered, found.device, _line(name, {**choices, "vertices": vertices}), chosen)
+
+
+def _once(of: Graph, chosen: Iterable[Hashable], option: str) -> npt.NDArray[np.uint32]:
+    """Returns chosen vertices, each of which is listed once."""
+    vertices = chosen_vertices(of, chosen, option)
+    if len(np.unique(vertices)) < len(vertices):
+        raise InputError(f"{option}: a vertex is listed twice")
+    return vertices
+
+
+def _ranks(vertices: npt.NDArray[np.uint32]) -> npt.NDArray[np.int64]:
+    """Returns the place of each vertex in their ascending order."""
+    return np.argsort(np.argsort(vertices))
+
+
 def _line(function: str, choices: Mapping[str, Any]) -> tuple[str, list[str]]:
     """Returns a call of a function with the options that are not their defaults."""
     parameters = inspect.signature(globals()[function]).parameters
@@ -181,6 +225,7 @@ def closeness(
     *,
     measure: Literal["reciprocal", "wasserman-faust"] = "reciprocal",
     normalized: bool = False,
+    vertices: Iterable[Hashable] | None = None,
     samples: int | None = None,
     seed: int | None = None,
     weighted: bool = False,
@@ -198,6 +243,9 @@ def closeness(
         igraph's, or networkx's.
     normalized : bool, default False
         Whether values are multiplied by the number of vertices with a path to the vertex.
+    vertices : iterable of ids, optional
+        Vertices of which the values are computed, each once and in this order, instead of all: exactly, in a time that grows
+        with their number. The CPU computes them.
     samples : int, optional
         Estimate the values by the distances from a random sample of this many vertices, 2 or more, which takes less time.
         If the graph has no more, the values are exact.
@@ -212,8 +260,8 @@ def closeness(
     ----------
     Freeman 1978; Wasserman and Faust 1994.
     """
-    return _values(
-        "closeness", data, progress, measure=measure, normalized=normalized, samples=samples, seed=seed, weighted=weighted,
+    return _closeness(
+        "closeness", data, progress, vertices, measure=measure, normalized=normalized, samples=samples, seed=seed, weighted=weighted,
         device=device, threads=threads,
     )
 
@@ -223,6 +271,7 @@ def harmonic(
     data: Any,
     *,
     normalized: bool = False,
+    vertices: Iterable[Hashable] | None = None,
     samples: int | None = None,
     seed: int | None = None,
     weighted: bool = False,
@@ -234,13 +283,13 @@ def harmonic(
 
     Parameters
     ----------
-    data, samples, seed, weighted, device, threads, progress
+    data, vertices, samples, seed, weighted, device, threads, progress
         As of :func:`closeness`.
     normalized : bool, default False
         Whether values are divided by the number of other vertices.
     """
-    return _values(
-        "harmonic", data, progress, normalized=normalized, samples=samples, seed=seed, weighted=weighted, device=device,
+    return _closeness(
+        "harmonic", data, progress, vertices, normalized=normalized, samples=samples, seed=seed, weighted=weighted, device=device,
         threads=threads,
     )
 
@@ -417,9 +466,7 @@ def apsp(
         With ``sources``, shape ``(sources, vertices)``: a row for each, in the order given.
     """
     of = data if isinstance(data, Graph) else graph(data, threads=threads)
-    chosen = None if sources is None else chosen_vertices(of, sources, "sources")
-    if chosen is not None and len(np.unique(chosen)) < len(chosen):
-        raise InputError("sources: a vertex is listed twice")
+    chosen = None if sources is None else _once(of, sources, "sources")
     choices = given(weighted=weighted, device=device, threads=threads, sources=chosen)
     _, found = _run("distances", of, progress, choices)
     rows = of.vertices if chosen is None else len(chosen)
@@ -428,7 +475,7 @@ def apsp(
     distances: npt.NDArray[np.float64] = view(found.columns[0][1]).astype(np.float64)
     distances = distances.reshape(rows, of.vertices)
     # They come in ascending order of the vertices.
-    return distances if chosen is None else distances[np.argsort(np.argsort(chosen))]
+    return distances if chosen is None else distances[_ranks(chosen)]
 
 
 def devices() -> dict[str, Any]:

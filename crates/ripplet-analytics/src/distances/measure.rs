@@ -29,3 +29,14 @@ pub(crate) trait Measure: Sized + Send + Sync {
     /// sources in the list of all, which are the vertices themselves if all of them are sources.
     fn add_to(&self, totals: &mut [Self::Value], begin: usize, places: Range<u32>);
 }
+
+/// Stores the values of a group's sources, whose places are these, in the totals from `begin` on.
+pub(super) fn store<T: Copy>(values: &[T], totals: &mut [T], begin: usize, places: Range<u32>) {
+    let Range { start, end } = places;
+    let first = (start as usize).max(begin);
+    let last = (end as usize).min(begin + totals.len());
+    if first < last {
+        let values = &values[first - start as usize..last - start as usize];
+        totals[first - begin..last - begin].copy_from_slice(values);
+    }
+}

@@ -5,6 +5,7 @@
 //! | `measure.rs` | what a workspace of a thread does |
 //! | `values.rs` | the values: counts, sums, and the largest distance |
 //! | `hops.rs` | lengths in arcs: breadth-first searches from 64 sources at once |
+//! | `per_source.rs` | lengths in arcs from chosen vertices: the same searches, of which each source sums up its own distances |
 //! | `weights.rs` | lengths by weights: a search from each source, which sums up its own distances |
 //! | `sampled.rs` | lengths by weights from a sample: a search from each source, whose distances all vertices sum up |
 //!
@@ -14,12 +15,14 @@
 
 mod hops;
 mod measure;
+mod per_source;
 mod sampled;
 mod values;
 mod weights;
 
 pub(crate) use hops::ByHops;
 use measure::Measure;
+pub(crate) use per_source::PerSource;
 pub(crate) use sampled::FromSample;
 pub use values::Reach;
 pub(crate) use values::{Distances, Extent, Nearness};
@@ -27,7 +30,7 @@ pub(crate) use weights::ByWeights;
 
 use crate::run::go_on;
 use crate::sides::{Along, dispatch_sides, of_member};
-use crate::source_batches::{GROUP, Listed, SourceBatches, SourceIds, sources};
+use crate::source_batches::{GROUP, Listed, SourceBatches, SourceIds, range, sources};
 use crate::swarm::{self, PerVertex, Place, Swarm};
 use crate::{AnalysisError, Plan};
 use rayon::prelude::*;
@@ -63,14 +66,48 @@ pub(crate) fn from<M: Measure>(
     chosen: Option<&[VertexId]>,
     observer: &dyn Observer,
 ) -> Result<Vec<M::Value>, AnalysisError> {
-    let vertices = graph.vertices();
-    let of = Listed { vertices, chosen };
-    let mut totals = memory::filled(M::Value::default(), vertices as usize)?;
+    let of = Listed { vertices: graph.vertices(), chosen };
+    let totals = memory::filled(M::Value::default(), of.vertices as usize)?;
+    add_up::<M>(graph, along, (of, GROUP), totals, observer)
+}
+
+/// Returns the memory of [`of_each`] for `count` vertices on `threads` threads.
+pub(crate) fn plan_of_each<M: Measure>(graph: GraphView<'_>, count: u32, threads: usize) -> Plan {
+    let threads = threads.min(count as usize) as u64;
+    Plan::default()
+        .with("sums", size_of::<M::Value>() as u64 * u64::from(count))
+        .with("searches, one a thread", threads.saturating_mul(M::bytes(graph.vertices())))
+}
+
+/// Returns the value of each of these vertices by the distances from it, computed on rayon's current pool. Workspaces are of
+/// a kind whose sources have the values, [`PerSource`] or [`ByWeights`].
+pub(crate) fn of_each<M: Measure>(
+    graph: GraphView<'_>,
+    along: Along,
+    chosen: &[VertexId],
+    observer: &dyn Observer,
+) -> Result<Vec<M::Value>, AnalysisError> {
+    let of = Listed { vertices: graph.vertices(), chosen: Some(chosen) };
+    // A few sources are searched from on all threads; values do not depend on the groups.
+    let group = of.len().div_ceil(rayon::current_num_threads() as u32).clamp(1, GROUP);
+    let totals = memory::filled(M::Value::default(), chosen.len())?;
+    add_up::<M>(graph, along, (of, group), totals, observer)
+}
+
+/// Adds what the groups of sources contribute to the values.
+fn add_up<M: Measure>(
+    graph: GraphView<'_>,
+    along: Along,
+    (of, group_size): (Listed<'_>, u32),
+    mut totals: Vec<M::Value>,
+    observer: &dyn Observer,
+) -> Result<Vec<M::Value>, AnalysisError> {
     let take = |first: u32, workspaces: &[M]| {
         let chunks = totals.par_chunks_mut(VALUES_PER_TASK).enumerate();
         chunks.for_each(|(chunk, totals)| {
-            for (group, workspace) in (first / GROUP..).zip(workspaces) {
-                workspace.add_to(totals, chunk * VALUES_PER_TASK, sources(group, of.len()));
+            for (group, workspace) in (first / group_size..).zip(workspaces) {
+                let places = range(group, group_size, of.len());
+                workspace.add_to(totals, chunk * VALUES_PER_TASK, places);
             }
         });
         Ok::<_, AnalysisError>(())
@@ -79,7 +116,8 @@ pub(crate) fn from<M: Measure>(
         let work = |workspace: &mut M, places: Range<u32>| {
             workspace.measure(lists, &of.at(places), &|| go_on(observer))
         };
-        SourceBatches { make: || M::new(vertices), work, take, group: GROUP, observer }
+        let make = || M::new(of.vertices);
+        SourceBatches { make, work, take, group: group_size, observer }
             .run(of.len())?;
     });
     Ok(totals)

@@ -1,6 +1,6 @@
 //! Distances by weights: statistics of the vertices that a source reaches.
 
-use super::measure::Measure;
+use super::measure::{Measure, store};
 use super::values::{Nearness, Reach};
 use crate::AnalysisError;
 use crate::dijkstra::{Dijkstra, UNREACHED};
@@ -78,12 +78,6 @@ impl<T: Summarize> Measure for ByWeights<T> {
 
     /// Stores the statistics of the group's sources: other vertices get nothing from it.
     fn add_to(&self, totals: &mut [T], begin: usize, places: Range<u32>) {
-        let Range { start, end } = places;
-        let first = (start as usize).max(begin);
-        let last = (end as usize).min(begin + totals.len());
-        if first < last {
-            let sums = &self.sums[first - start as usize..last - start as usize];
-            totals[first - begin..last - begin].copy_from_slice(sums);
-        }
+        store(&self.sums, totals, begin, places);
     }
 }

@@ -1,5 +1,6 @@
 //! Tests of the analytics through their public interface.
 
+mod chosen;
 mod components;
 mod compressed;
 mod edges;

@@ -6,7 +6,9 @@
 use ripplet_analytics::closeness::{self, Closeness};
 use ripplet_analytics::lcc::{Definition, Lcc};
 use ripplet_analytics::pagerank::PageRank;
-use ripplet_analytics::{AnalysisError, Lengths, Sample, apsp, betweenness, edge_betweenness};
+use ripplet_analytics::{
+    AnalysisError, Lengths, Sample, Sources, apsp, betweenness, edge_betweenness,
+};
 use ripplet_generate::{Rmat, Road};
 use ripplet_graph::batch::{BatchBuilder, BatchRows, BatchSlice, BatchTable, Members};
 use ripplet_graph::compressed::CompressedGraph;
@@ -144,6 +146,13 @@ fn measure_graph(case: &str, graph: &Graph, lengths: Lengths) {
         let planned = closeness::plan_of_sampled(graph, measure, lengths, sample, THREADS);
         hold(&format!("{case} sampled {measure:?}"), planned.algorithm_host(), || {
             closeness::sampled_closeness(graph, measure, false, lengths, sample, &mut ()).map(drop)
+        });
+    }
+    let some = Sources::new(graph.vertices(), [1, 64, 65, 900]).unwrap();
+    for measure in [Closeness::Reciprocal, Closeness::Harmonic] {
+        let planned = closeness::plan_of_some(graph, &some, measure, lengths, THREADS);
+        hold(&format!("{case} {measure:?} of some"), planned.algorithm_host(), || {
+            closeness::closeness_of_some(graph, &some, measure, false, lengths, &mut ()).map(drop)
         });
     }
     let planned = betweenness::plan_of_sampled(graph, lengths, sample, THREADS).algorithm_host();

@@ -49,7 +49,7 @@ fn check(edges: &Edges, graph: &Graph, lengths: Lengths, sample: Sample) {
     }
 }
 
-const MEASURES: [(Closeness, bool); 5] = [
+pub const MEASURES: [(Closeness, bool); 5] = [
     (Closeness::Reciprocal, false),
     (Closeness::Reciprocal, true),
     (Closeness::WassermanFaust, true),

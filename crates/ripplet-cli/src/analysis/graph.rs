@@ -15,7 +15,7 @@ use ripplet::device::{GpuWorker, WorkerSeconds, plan_on_cpu};
 use ripplet::graph::{Graph, GraphView};
 use ripplet::io::write::{ColumnData, Part, Rows, TableShape};
 use ripplet::lp::Plan;
-use ripplet::swarm::{NotOnDevice, SwarmError, Worker};
+use ripplet::swarm::{SwarmError, Worker};
 use ripplet::{LoadOptions, Storage, StoredGraph};
 use serde::Serialize;
 use std::cell::Cell;
@@ -36,11 +36,9 @@ impl<C: Serialize> Request<'_, C> {
         console: &Console,
     ) -> Result<(), Failure> {
         let start = Instant::now();
-        let gpus = match self.listed {
-            Some(Listed::From(_)) => {
-                self.device.workers_without_kernel(NotOnDevice::FROM_SOURCES)?
-            }
-            _ => self.device.open_workers(self.analysis, 1)?,
+        let gpus = match self.listed.map_or(Ok(()), Listed::on_device) {
+            Err(why) => self.device.workers_without_kernel(why)?,
+            Ok(()) => self.device.open_workers(self.analysis, 1)?,
         };
         if gpus.as_ref().is_ok_and(|gpus| gpus.len() > 1) {
             return Err(Failure::refused(

@@ -19,7 +19,7 @@ use ripplet::analytics::{Lengths, Sources, SourcesError};
 use ripplet::device::{GpuWorker, Workers};
 use ripplet::graph::{GraphView, VertexId};
 use ripplet::io::write::{ColumnData, Part, Subject};
-use ripplet::swarm::{Analysis, Selection, SwarmError};
+use ripplet::swarm::{Analysis, NotOnDevice, Selection, SwarmError};
 use serde::Serialize;
 use std::fmt;
 use std::path::Path;
@@ -87,7 +87,8 @@ impl AskedArguments {
     ) -> Result<Ending, Failure> {
         let AskedArguments { values, batch, device } = self;
         device.check()?;
-        let on_gpu = analysis.on_device().is_ok() && !matches!(listed, Some(Listed::From(_)));
+        let on_gpu =
+            analysis.on_device().is_ok() && listed.is_none_or(|listed| listed.on_device().is_ok());
         let device = &match on_gpu {
             true => device.with_storage(&values.storage, console)?,
             false => device.clone(),
@@ -121,6 +122,8 @@ pub enum Listed<'a> {
     JumpTo(&'a Path),
     /// Distances are those from them.
     From(&'a Path),
+    /// Values are those of them alone.
+    Of(&'a Path),
 }
 
 /// The vertices that an analysis is about.
@@ -128,12 +131,13 @@ enum Chosen {
     All,
     JumpTo(Jumps),
     From(Sources),
+    Of(Sources),
 }
 
 impl<'a> Listed<'a> {
     fn path(self) -> &'a Path {
         match self {
-            Listed::JumpTo(path) | Listed::From(path) => path,
+            Listed::JumpTo(path) | Listed::From(path) | Listed::Of(path) => path,
         }
     }
 
@@ -142,6 +146,16 @@ impl<'a> Listed<'a> {
         match self {
             Listed::JumpTo(_) => "--personalize",
             Listed::From(_) => "--sources",
+            Listed::Of(_) => "--vertices",
+        }
+    }
+
+    /// Returns why no GPU computes the analysis, if so.
+    fn on_device(self) -> Result<(), NotOnDevice> {
+        match self {
+            Listed::JumpTo(_) => Ok(()),
+            Listed::From(_) => Err(NotOnDevice::FROM_SOURCES),
+            Listed::Of(_) => Err(NotOnDevice::OF_VERTICES),
         }
     }
 
@@ -150,6 +164,7 @@ impl<'a> Listed<'a> {
         let purpose = match self {
             Listed::JumpTo(_) => "to jump to",
             Listed::From(_) => "to start at",
+            Listed::Of(_) => "to compute",
         };
         let vertices = read_list(self.path(), self.option(), purpose, graph.ids(), console)?;
         match self {
@@ -160,9 +175,13 @@ impl<'a> Listed<'a> {
                     error => Failure::refused(error.to_string(), "list vertices of the graph"),
                 })
             }
-            Listed::From(_) => {
+            Listed::From(_) | Listed::Of(_) => {
                 let sources = Sources::new(graph.vertices(), vertices);
-                sources.map(Chosen::From).map_err(|error| match error {
+                let chosen = match self {
+                    Listed::Of(_) => Chosen::Of,
+                    _ => Chosen::From,
+                };
+                sources.map(chosen).map_err(|error| match error {
                     SourcesError::OutOfMemory(error) => error.into(),
                     error => Failure::refused(error.to_string(), "list vertices of the graph"),
                 })
@@ -177,6 +196,7 @@ impl Chosen {
             Chosen::All => Selection::All,
             Chosen::JumpTo(jumps) => Selection::JumpsTo(jumps),
             Chosen::From(sources) => Selection::From(sources),
+            Chosen::Of(vertices) => Selection::Of(vertices),
         }
     }
 

@@ -304,6 +304,52 @@ fn distances_from_chosen_vertices_are_those_of_all_pairs() {
 }
 
 #[test]
+fn closeness_of_chosen_vertices_is_that_of_all() {
+    let sandbox = Sandbox::with([
+        ("graph.txt", "a b 2\nb c 1\nd d 1\ne f 4\nc f 3\n"),
+        ("some.txt", "f\nb\n"),
+    ]);
+    let commands =
+        ["closeness", "closeness --normalized", "closeness --measure wasserman-faust", "harmonic"];
+    for command in commands {
+        for flags in
+            ["", "--weighted", "--directed", "--directed --weighted", "--storage compressed"]
+        {
+            let all = rows(&sandbox, &format!("{command} {flags}"), "graph.txt");
+            let some =
+                rows(&sandbox, &format!("{command} --vertices some.txt {flags}"), "graph.txt");
+            let expected: Vec<&String> =
+                all.iter().filter(|row| row.starts_with('b') || row.starts_with('f')).collect();
+            assert_eq!(some.iter().collect::<Vec<_>>(), expected, "{command} {flags}");
+            assert_eq!(some.len(), 2);
+        }
+    }
+    let run = "harmonic graph.txt -o out.csv --vertices some.txt";
+    sandbox.ok(&format!("{run} --stats stats.json"));
+    let stats = sandbox.json("stats.json");
+    assert_eq!(
+        (&stats["of_vertices"], &stats["largest"]),
+        (&true.into(), &(2.5_f64 + 1.0 / 3.0).into())
+    );
+    assert!(sandbox.ok(&format!("{run} --estimate")).contains("chosen vertices"));
+    sandbox.fails(&format!("{run} --samples 3"), 2, &["--vertices", "--samples"]);
+    sandbox.fails(
+        &format!("{run} --device cuda"),
+        2,
+        &["no kernel for closeness of chosen vertices"],
+    );
+    for (text, parts) in [("", ["has no vertices", "--vertices"]), ("b\nz\n", ["some.txt:2", "z"])]
+    {
+        sandbox.write("some.txt", text);
+        sandbox.fails(run, 2, &parts);
+    }
+    sandbox.write("some.txt", "a\n");
+    sandbox.write("many.csv", "graph,source,target\nx,a,b\ny,a,b\n");
+    let run = "closeness many.csv --batch -o out.txt --vertices some.txt";
+    sandbox.fails(run, 2, &["--vertices names vertices of one graph", "one by one"]);
+}
+
+#[test]
 fn betweenness_of_the_edges_of_a_path() {
     let sandbox = Sandbox::with([("graph.txt", "a b 2\nb c 1\nc a 9\nc c 1\n")]);
     let edges = |flags: &str| rows(&sandbox, &format!("betweenness --edges {flags}"), "graph.txt");

@@ -282,6 +282,41 @@ fn edges_of_graphs_and_of_a_batch() {
 }
 
 #[test]
+fn chosen_vertices_have_rows_in_their_order() {
+    let folder = tempfile::tempdir().unwrap();
+    let shape = TableShape {
+        rows: Rows::Vertices,
+        of_batch: false,
+        columns: &[("value", ColumnKind::F64)],
+    };
+    let names = VertexIds::Names(Names::new(["a", "b", "c", "d", "e"]));
+    let numbers = VertexIds::Consecutive { first: 7, count: 5 };
+    for (ids, expected) in
+        [(&names, "b,1.5\nc,2\ne,3\na,4\n"), (&numbers, "8,1.5\n9,2\n11,3\n7,4\n")]
+    {
+        let values = [ColumnData::F64(&[1.5, 2.0, 3.0, 4.0])];
+        for extension in ["csv", "parquet", "arrow"] {
+            let path = folder.path().join("some").with_extension(extension);
+            let mut table = TableWriter::create(&path, shape).unwrap();
+            table.append(Part::Chosen { ids, vertices: &[1, 2, 4, 0] }, &values).unwrap();
+            table.append(Part::Chosen { ids, vertices: &[] }, &[ColumnData::F64(&[])]).unwrap();
+            table.finish().unwrap();
+            let found = match extension {
+                "csv" => fs::read_to_string(&path).unwrap(),
+                _ => format!("id,value\n{}", lines(&path)),
+            };
+            assert_eq!(found, format!("id,value\n{expected}"), "{extension}");
+        }
+        let path = folder.path().join("a.csv");
+        for (vertices, count) in [(&[1, 5][..], 2), (&[1], 2)] {
+            let mut table = TableWriter::create(&path, shape).unwrap();
+            let values = [ColumnData::F64(&[1.0; 2][..count])];
+            assert!(table.append(Part::Chosen { ids, vertices }, &values).is_err());
+        }
+    }
+}
+
+#[test]
 fn a_table_without_rows_has_its_columns() {
     let folder = tempfile::tempdir().unwrap();
     let batch = batch_of(&[], Kind::Names);

@@ -7,7 +7,7 @@ use ripplet_analytics::betweenness::{
     self, betweenness, betweenness_of_batch, sampled_betweenness,
 };
 use ripplet_analytics::closeness::{
-    self, Closeness, closeness, closeness_of_batch, sampled_closeness,
+    self, Closeness, closeness, closeness_of_batch, closeness_of_some, sampled_closeness,
 };
 use ripplet_analytics::components::{self, components, components_of_batch, components_on_ranks};
 use ripplet_analytics::edge_betweenness::{
@@ -90,6 +90,8 @@ pub enum Selection<'a> {
     JumpsTo(&'a Jumps),
     /// Distances from these alone.
     From(&'a Sources),
+    /// Closeness of these alone, each once and ascending.
+    Of(&'a Sources),
 }
 
 /// An analysis that has no kernel yet.
@@ -100,6 +102,8 @@ pub struct NotOnDevice(&'static str);
 impl NotOnDevice {
     /// Distances from chosen vertices.
     pub const FROM_SOURCES: NotOnDevice = NotOnDevice("distances from chosen vertices");
+    /// Closeness of chosen vertices.
+    pub const OF_VERTICES: NotOnDevice = NotOnDevice("closeness of chosen vertices");
 }
 
 impl From<PathAnalysis> for Analysis {
@@ -246,6 +250,10 @@ impl Analysis {
                 let plan = plan_of_rows(graph, lengths, Some(sources), threads);
                 plan.with("sources", 4 * sources.vertices().len() as u64)
             }
+            Computation::Closeness { measure, lengths, of, .. } => {
+                let plan = closeness::plan_of_some(graph, of, measure, lengths, threads);
+                plan.with("chosen vertices", 4 * of.vertices().len() as u64)
+            }
         })
     }
 
@@ -345,8 +353,8 @@ impl Analysis {
         pass(answer, graph, take)
     }
 
-    /// Analyses one graph as [`Analysis::of_graph`] does, about chosen vertices: personalized PageRank, or distances from
-    /// some vertices.
+    /// Analyses one graph as [`Analysis::of_graph`] does, about chosen vertices: personalized PageRank, distances from
+    /// some vertices, or the closeness of some.
     ///
     /// # Errors
     /// See there; also if the selection is not for this analysis.
@@ -355,7 +363,7 @@ impl Analysis {
         graph: impl Into<GraphView<'g>>,
         selection: Selection<'_>,
         observer: &mut dyn Observer,
-        take: impl FnMut(Part<'_>, &[ColumnData<'_>]) -> Result<(), SwarmError>,
+        mut take: impl FnMut(Part<'_>, &[ColumnData<'_>]) -> Result<(), SwarmError>,
     ) -> Result<(), SwarmError> {
         let graph = graph.into();
         match self.selected(selection)? {
@@ -365,6 +373,11 @@ impl Analysis {
             }
             Computation::Distances(lengths, sources) => {
                 hand_out(graph, lengths, Some(sources), observer, take)
+            }
+            Computation::Closeness { measure, normalized, lengths, of } => {
+                let values = closeness_of_some(graph, of, measure, normalized, lengths, observer)?;
+                let part = Part::Chosen { ids: graph.ids(), vertices: of.vertices() };
+                take(part, &[ColumnData::F64(&values)])
             }
         }
     }
@@ -435,8 +448,13 @@ impl Analysis {
             (Analysis::Paths(PathAnalysis::Distances { lengths }), Selection::From(sources)) => {
                 Ok(Computation::Distances(lengths, sources))
             }
+            (
+                Analysis::Paths(PathAnalysis::Closeness { measure, normalized, lengths }),
+                Selection::Of(of),
+            ) => Ok(Computation::Closeness { measure, normalized, lengths, of }),
             (_, Selection::JumpsTo(_)) => Err(SwarmError::NotPersonalizable),
             (_, Selection::From(_)) => Err(SwarmError::NotFromSources),
+            (_, Selection::Of(_)) => Err(SwarmError::NotOfVertices),
         }
     }
 
@@ -508,6 +526,7 @@ enum Computation<'a> {
     All(Analysis),
     Personalized(PageRank, &'a Jumps),
     Distances(Lengths, &'a Sources),
+    Closeness { measure: Closeness, normalized: bool, lengths: Lengths, of: &'a Sources },
 }
 
 /// Returns the memory of rows of distances.

@@ -93,6 +93,9 @@ pub enum SwarmError {
     /// Sources were chosen for an analysis other than distances.
     #[error("only distances are searched from chosen vertices; other analyses need all of them")]
     NotFromSources,
+    /// Vertices were chosen for an analysis other than the exact closeness of one graph.
+    #[error("only closeness by all distances is computed of chosen vertices alone")]
+    NotOfVertices,
     /// An analysis by a sample was asked of a batch.
     #[error("a sample is of the vertices of one graph, and this is a batch")]
     SampleOfBatch,

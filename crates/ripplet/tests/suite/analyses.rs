@@ -1,11 +1,12 @@
 //! Analyses by name.
 
-use ripplet::analyses::{AnalyseError, AnalysisName};
+use ripplet::analyses::{AnalyseError, AnalysisName, AnalysisRun};
 use ripplet::analytics::betweenness::betweenness;
+use ripplet::analytics::closeness::Closeness;
 use ripplet::analytics::pagerank::{Jumps, PageRank};
-use ripplet::analytics::{Lengths, Sources};
+use ripplet::analytics::{Lengths, Sample, Sources};
 use ripplet::graph::{Graph, GraphView};
-use ripplet::swarm::Column;
+use ripplet::swarm::{Analysis, Column};
 use ripplet::{Device, Storage, StoredGraph, analyse, graph_from_edges};
 
 /// A path of three vertices, and an edge.
@@ -127,6 +128,33 @@ fn compressed_lists_are_not_decoded_for_a_gpu() {
     }
 }
 
+/// The closeness of chosen vertices is that of all, with its ids; a GPU by name, other choices and samples are refused.
+#[test]
+fn closeness_of_chosen_vertices_is_that_of_all() {
+    let graph = graph_from_edges((0..600_u64).map(|v| (v, (v * 7 + 1) % 600))).unwrap();
+    let some = || Sources::new(600, [5, 6, 99, 599]).unwrap();
+    for name in ["closeness", "harmonic"] {
+        let run = || analyse(&graph, name).unwrap().device(Device::cpu());
+        let all: Vec<_> = run().run().unwrap().by_vertex().unwrap().collect();
+        let found = run().vertices(some()).run().unwrap();
+        let found: Vec<_> = found.by_vertex().unwrap().collect();
+        assert_eq!(found, [5, 6, 99, 599].map(|vertex| all[vertex]));
+        let (plan, device) = run().vertices(some()).plan(4).unwrap();
+        assert!(plan.items.iter().any(|item| item.purpose == "chosen vertices"));
+        assert_eq!(device, "cpu");
+        let refused = |run: AnalysisRun<'_>, reason: &str| {
+            let error = run.run().err().unwrap().to_string();
+            assert!(error.contains(reason), "{error}");
+        };
+        refused(run().vertices(some()).device(Device::cuda(0)), "closeness of chosen vertices");
+        refused(run().vertices(some()).sources(some()), "only distances are searched");
+    }
+    let sample = Some(Sample { vertices: 9, seed: 1 });
+    let sampled = Analysis::closeness(Closeness::Harmonic, false, Lengths::Hops, sample);
+    let error = AnalysisRun::new(&graph, sampled).vertices(some()).run().err().unwrap();
+    assert!(error.to_string().contains("only closeness by all distances"), "{error}");
+}
+
 /// Distances from chosen vertices have the rows of all pairs, however many are passed on at once.
 #[test]
 fn distances_from_sources_are_rows_of_all_pairs() {
@@ -155,6 +183,8 @@ fn distances_from_sources_are_rows_of_all_pairs() {
             .iter()
             .any(|item| item.purpose == "rows to be passed on" && item.bytes == 8 * 600)
     );
+    let of_some = run().vertices(Sources::new(600, [3]).unwrap()).run();
+    assert!(of_some.err().unwrap().to_string().contains("only closeness by all distances"));
     let jumps = || Jumps::to(600, [(0, 1.0)]).unwrap();
     let both = run().sources(Sources::new(600, [3]).unwrap()).personalize(jumps()).run();
     assert!(both.err().unwrap().to_string().contains("only PageRank has walks"));

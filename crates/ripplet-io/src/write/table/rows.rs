@@ -43,6 +43,13 @@ pub enum Subject<'a> {
 pub enum Part<'a> {
     /// All vertices.
     Vertices(Subject<'a>),
+    /// Some vertices of one graph, in this order.
+    Chosen {
+        /// The ids of the graph's vertices.
+        ids: &'a VertexIds,
+        /// The vertices.
+        vertices: &'a [VertexId],
+    },
     /// All communities; their names take the place of vertex ids.
     Groups(Subject<'a>),
     /// All vertices, each with a vertex of its graph whose id names its community.
@@ -123,7 +130,7 @@ impl<'a> Subject<'a> {
 impl<'a> Part<'a> {
     pub(in crate::write) fn rows(&self) -> Rows {
         match self {
-            Part::Vertices(_) => Rows::Vertices,
+            Part::Vertices(_) | Part::Chosen { .. } => Rows::Vertices,
             Part::Groups(_) => Rows::Groups,
             Part::Numbered(name, _) => Rows::Numbered(name),
             Part::Communities { .. } => Rows::Communities,
@@ -137,6 +144,7 @@ impl<'a> Part<'a> {
     pub(super) fn subject(&self) -> Subject<'a> {
         match self {
             Part::Vertices(of) | Part::Groups(of) | Part::Graphs(of) => *of,
+            Part::Chosen { ids, .. } => Subject::Graph(ids),
             Part::Numbered(_, of) => *of,
             Part::Communities { of, .. } | Part::Components { of, .. } => *of,
             Part::Pairs { of, .. } | Part::Edges { of, .. } => *of,
@@ -188,6 +196,12 @@ impl<'a> Layout<'a> {
                 Subject::Batch(graphs) => (graphs.vertex_starts().into(), None),
                 Subject::Graph(ids) => (vec![0, ids.len() as u64].into(), None),
             },
+            Part::Chosen { ids, vertices } => {
+                if vertices.iter().any(|&vertex| vertex as usize >= ids.len()) {
+                    return Err(refused("a row is of no vertex of the graph"));
+                }
+                (vec![0, vertices.len() as u64].into(), None)
+            }
             Part::Communities { of, communities }
             | Part::Components { of, components: communities } => {
                 let starts = Layout::of(Part::Vertices(*of))?.starts;
@@ -272,6 +286,16 @@ impl<'a> Layout<'a> {
                     let about = RowSubject::Pairs { source: source as VertexId, targets };
                     visit(RowBlock { graph, about, values })
                 })
+            }
+            (Part::Chosen { vertices, .. }, _) => {
+                let mut row = values.start;
+                for run in vertices[values].chunk_by(|&a, &b| a.checked_add(1) == Some(b)) {
+                    let (begin, end) = (run[0], run[run.len() - 1] + 1);
+                    let (about, values) = (RowSubject::Vertices(begin..end), row..row + run.len());
+                    row += run.len();
+                    visit(RowBlock { graph, about, values })?;
+                }
+                Ok(())
             }
             (Part::Edges { .. }, _) => {
                 let about = RowSubject::Edges { sources: values.clone() };
