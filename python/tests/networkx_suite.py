@@ -24,6 +24,7 @@ MODULES = (
     "algorithms/centrality/tests/test_closeness_centrality.py",
     "algorithms/centrality/tests/test_harmonic_centrality.py",
     "algorithms/community/tests/test_label_propagation.py",
+    "algorithms/community/tests/test_leiden.py",
     "algorithms/community/tests/test_quality.py",
     "algorithms/components/tests/test_connected.py",
     "algorithms/components/tests/test_weakly_connected.py",

@@ -95,6 +95,12 @@ def test_what_is_not_exact_is_refused_with_a_reason() -> None:
         ("pagerank", (graph,), {"weight": lambda u, v, data: 1}, "function"),
         ("pagerank", (graph,), {"max_iter": 1.5}, "whole number"),
         ("triangles", (nx.MultiGraph([(0, 1), (0, 1)]),), {}, "repeated"),
+        ("leiden_communities", (graph,), {"max_level": 2}, "max_level=2"),
+        ("leiden_communities", (graph,), {"resolution": 0}, "from 1e-09 to 1e+09"),
+        ("leiden_communities", (graph,), {"resolution": "1"}, "resolution='1'"),
+        ("leiden_communities", (nx.DiGraph([(0, 1)]),), {}, "undirected"),
+        ("leiden_communities", (nx.Graph([(0, 1, {"weight": -2})]),), {}, "the weight -2 is below 0"),
+        ("leiden_communities", (nx.Graph([(0, 1, {"weight": "x"})]),), {}, "str"),
     ]
     for name, args, kwargs, reason in refused:
         answer = backend.can_run(name, args, kwargs)
@@ -109,6 +115,7 @@ def test_what_is_not_exact_is_refused_with_a_reason() -> None:
     assert backend.can_run("triangles", (graph,), {}) is True
     assert "fewer than" in backend.should_run("triangles", (graph,), {})
     assert backend.should_run("triangles", (nx.path_graph(1000),), {}) is True
+    assert backend.should_run("leiden_communities", (graph,), {}) is True  # NetworkX has none of its own
     with pytest.raises(nx.PowerIterationFailedConvergence):
         backend.pagerank(converted(nx.path_graph(50)), tol=1e-12, max_iter=2)
 
@@ -322,6 +329,9 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
     ("edge_betweenness_centrality", {}),
     ("edge_betweenness_centrality", {"k": 3, "seed": 7, "weight": "weight"}),
     ("global_efficiency", {}),
+    ("harmonic_centrality", {"nbunch": [3, 1, "no node", 1]}),
+    ("harmonic_centrality", {"nbunch": 3}),
+    ("harmonic_centrality", {"nbunch": []}),
     ("is_connected", {}),
     ("is_weakly_connected", {}),
     ("number_weakly_connected_components", {}),
@@ -488,3 +498,69 @@ def test_weights_that_label_propagation_does_not_hold_are_left_to_networkx() -> 
         graph = nx.Graph([(0, 1, {"weight": weight}), (1, 2)])
         with pytest.raises(NotImplementedError, match="weight"):
             backend.fast_label_propagation_communities(converted(graph), weight="weight", seed=random.Random(1))
+
+
+def leiden(graph: Any, seed: int = 1, **options: Any) -> list[set[Any]]:
+    found: list[set[Any]] = backend.leiden_communities(converted(graph), seed=random.Random(seed), **options)
+    return found
+
+
+def test_leiden_has_at_least_the_modularity_of_networkxs_louvain() -> None:
+    graphs = [
+        nx.karate_club_graph(), nx.les_miserables_graph(), nx.florentine_families_graph(), nx.davis_southern_women_graph(),
+        nx.connected_caveman_graph(12, 6), nx.LFR_benchmark_graph(250, 3, 1.5, 0.009, average_degree=5, min_community=20, seed=10),
+        nx.MultiGraph(nx.les_miserables_graph()),
+    ]
+    for graph in graphs:
+        mine = nx.community.modularity(graph, leiden(graph))
+        theirs = nx.community.modularity(graph, nx.community.louvain_communities(graph, seed=1))
+        assert mine >= theirs - 1e-9, (graph, mine, theirs)
+
+
+@pytest.mark.parametrize("options", [{}, {"weight": None}, {"resolution": 0.5}, {"resolution": 3.0, "weight": "weight"}])
+def test_leiden_partitions_the_nodes_alike_on_any_number_of_threads(
+    options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from ripplet import _networkx
+
+    graphs = [graph for graph in [*weighted_graphs(), *GRAPHS] if not graph.is_directed()]
+    for graph in [*graphs, nx.gnm_random_graph(500, 1500, seed=5)]:
+        assert backend.can_run("leiden_communities", (graph,), options) is True
+        found = leiden(graph, **options)
+        assert found == [] if len(graph) == 0 else nx.community.is_partition(graph, found)
+        place = {node: at for at, node in enumerate(graph)}
+        firsts = [min(place[node] for node in community) for community in found]
+        assert firsts == sorted(firsts)
+        for community in found:
+            assert nx.is_connected(graph.subgraph(community))
+        for threads in (1, 2, 3):
+            monkeypatch.setattr(_networkx, "setting", lambda name, threads=threads: {"threads": threads, "device": "cpu"}[name])
+            assert leiden(graph, **options) == found
+        monkeypatch.undo()
+
+
+def test_leiden_takes_loops_parallel_edges_and_weights_as_louvain_does() -> None:
+    assert leiden(nx.empty_graph(5)) == [{0}, {1}, {2}, {3}, {4}]
+    assert leiden(nx.Graph([(1, 1), (2, 2)])) == [{1}, {2}]
+    # A missing weight is 1, parallel edges add up.
+    plain = nx.les_miserables_graph()
+    parallel = nx.MultiGraph()
+    parallel.add_nodes_from(plain)
+    for u, v, weight in plain.edges(data="weight"):
+        parallel.add_edges_from([(u, v)] * weight)
+    assert leiden(parallel) == leiden(parallel, weight=None) == leiden(plain)
+    assert leiden(plain) != leiden(plain, weight=None)
+    # A heavy loop is a community already.
+    pair = nx.Graph([(0, 1), (1, 2), (2, 0)])
+    assert leiden(pair) == [{0, 1, 2}]
+    pair.add_weighted_edges_from([(node, node, 1000) for node in pair])
+    assert leiden(pair) == [{0}, {1}, {2}] == nx.community.louvain_communities(pair, seed=1)
+    # Fractions are rounded, to nothing only if they are far below others.
+    thirds = nx.Graph(plain)
+    for _, _, data in thirds.edges(data=True):
+        data["weight"] /= 3
+    assert leiden(thirds) == leiden(plain)
+    with pytest.raises(NotImplementedError, match="too small beside the largest"):
+        leiden(nx.Graph([(0, 1, {"weight": 1e-30}), (1, 2, {"weight": 1e9})]))
+    with pytest.raises(NotImplementedError, match="below 0"):
+        leiden(nx.Graph([(0, 1, {"weight": -2}), (1, 2)]))

@@ -41,6 +41,8 @@ class Backend:
     def should_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | str:
         """Returns whether ripplet is faster, or the reason why not."""
         graph = args[0] if args else kwargs.get("G")
+        if name in _networkx.BACKENDS_ALONE:
+            return True
         if name in _networkx.CHEAP and not _networkx.conversions(graph):
             return "to convert the graph takes as long as NetworkX's own run"
         smallest = _networkx.smallest()

@@ -174,7 +174,7 @@ def propagated(G: BackendGraph, parallel: bool, weight: Any, seed: Any) -> Itera
     by_weight = has_weights(G, weight)
     if by_weight and G.adjacency.least <= 0:
         raise NotImplementedError("a weight is not above 0, which ripplet's label propagation needs")
-    votes = native.vote_graph(G.adjacency, parallel, by_weight)
+    votes = native.vote_graph(G.adjacency, parallel, by_weight, True)
     options = {
         "program": "lpa",
         "guard": 0,
@@ -197,6 +197,26 @@ def asyn_lpa_communities(G: BackendGraph, weight: Any = None, seed: Any = None) 
 
 def fast_label_propagation_communities(G: BackendGraph, *, weight: Any = None, seed: Any = None) -> Any:
     return propagated(G, True, weight, seed)
+
+
+LEAST_RESOLUTION, MOST_RESOLUTION = 1e-9, 1e9
+"""Resolutions of ripplet's refinement."""
+
+
+def leiden_communities(
+    G: BackendGraph, weight: Any = "weight", resolution: Any = 1, max_level: Any = None, seed: Any = None
+) -> list[set[Hashable]]:
+    by_weight = has_weights(G, weight)
+    if by_weight and G.adjacency.least < 0:
+        raise NotImplementedError(f"the weight {G.adjacency.least} is below 0")
+    options = {
+        "refine": "modularity",
+        "resolution": float(resolution),
+        "seed": int(seed.randint(0, 2**31 - 1)),
+        **settings(on_gpus=True),
+    }
+    found = native.communities(native.vote_graph(G.adjacency, True, by_weight, False), options)
+    return list(clusters_of(G, found.labels))
 
 
 def community_sums(G: BackendGraph, communities: Sequence[Any], by_weight: bool) -> Any:
@@ -350,7 +370,13 @@ def closeness_centrality(
 
 
 def harmonic_centrality(G: BackendGraph, nbunch: Any = None, distance: Any = None, sources: Any = None) -> Any:
-    return G.by_node(G.values("harmonic"))
+    if nbunch is None:
+        return G.by_node(G.values("harmonic"))
+    chosen = set(G.original.nbunch_iter(nbunch))
+    vertices = np.array(sorted(G.index[node] for node in chosen), np.uint32)
+    found = native.analyse(G.built, "harmonic", {"vertices": vertices, **settings()})
+    values = dict(zip(vertices.tolist(), view(found.columns[0][1]).tolist(), strict=True))
+    return {node: values[G.index[node]] or 0 for node in chosen}
 
 
 def has_weights(G: BackendGraph, weight: Any) -> bool:
@@ -579,10 +605,10 @@ ONLY: dict[str, dict[str, tuple[tuple[Any, ...], str]]] = {
         "weight": ((None,), _BY_HOPS),
     },
     "harmonic_centrality": {
-        "nbunch": ((None,), "ripplet computes all nodes"),
         "sources": ((None,), "ripplet takes all nodes as sources"),
         "distance": ((None,), _BY_HOPS),
     },
+    "leiden_communities": {"max_level": ((None,), "the levels of ripplet's algorithm are others")},
     "periphery": {"e": ((None,), _FAST), "usebounds": ((False,), _FAST), "weight": ((None,), _BY_HOPS)},
     "radius": {"e": ((None,), _FAST), "usebounds": ((False,), _FAST), "weight": ((None,), _BY_HOPS)},
     "wiener_index": {"weight": ((None,), _BY_HOPS)},
@@ -596,6 +622,7 @@ WEIGHTS = {
     "closeness_centrality": "distance",
     "edge_betweenness_centrality": "weight",
     "fast_label_propagation_communities": "weight",
+    "leiden_communities": "weight",
     "modularity": "weight",
     "pagerank": "weight",
 }
@@ -623,6 +650,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
         is_connected,
         is_weakly_connected,
         label_propagation_communities,
+        leiden_communities,
         modularity,
         node_connected_component,
         number_connected_components,
@@ -648,6 +676,9 @@ CHEAP = {
     "number_weakly_connected_components",
     "weakly_connected_components",
 }
+
+# Functions that NetworkX does not have itself: they run on graphs of any size.
+BACKENDS_ALONE = {"leiden_communities"}
 
 SIGNATURES = {name: inspect.signature(function) for name, function in FUNCTIONS.items()}
 
@@ -694,6 +725,12 @@ def refusal(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | N
         return "labels that follow directed edges need not settle"
     if name == "pagerank" and not isinstance(bound.get("max_iter", 100), int):
         return "max_iter is no whole number"
+    if name == "leiden_communities":
+        resolution = bound.get("resolution", 1)
+        if not (isinstance(resolution, (int, float)) and LEAST_RESOLUTION <= resolution <= MOST_RESOLUTION):
+            return f"resolution={resolution!r}: ripplet takes numbers from {LEAST_RESOLUTION:g} to {MOST_RESOLUTION:g}"
+        if graph.is_directed():
+            return "Leiden's communities are of undirected graphs in NetworkX"
     if name in WEIGHTS:
         weight = bound.get(WEIGHTS[name], SIGNATURES[name].parameters[WEIGHTS[name]].default)
         if weight is None:
@@ -701,5 +738,6 @@ def refusal(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | N
         if callable(weight):
             return "a weight that is a function is called by NetworkX"
         if not isinstance(graph, BackendGraph) and all(known.attribute != weight for known in conversions(graph)):
-            return native.refused_weights(graph._adj, graph.is_multigraph(), weight)
+            negative = name != "leiden_communities"
+            return native.refused_weights(graph._adj, graph.is_multigraph(), weight, negative)
     return None

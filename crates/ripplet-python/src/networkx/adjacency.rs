@@ -146,17 +146,22 @@ pub fn adjacency_of(
     Ok(Adjacency(Arc::new(Dicts { out, incoming, weights, least })))
 }
 
-/// Returns why the weights in an attribute are no numbers that a conversion takes, if so.
+/// Returns why the weights in an attribute are no numbers that a conversion takes, if so; without `negative`, also why
+/// some are below 0.
 #[pyfunction]
 pub fn refused_weights(
     adj: &Bound<'_, PyAny>,
     multigraph: bool,
     attribute: &Bound<'_, PyAny>,
+    negative: bool,
 ) -> PyResult<Option<String>> {
     let mut reader = Reader::new(None, multigraph, Some(attribute));
     let dict = dict_of(adj)?;
     let read = reader.lists(&dict.keys(), dict.as_any()).and_then(|_| reader.seen.weights());
     match read {
+        Ok((_, least)) if !negative && least < 0.0 => {
+            Ok(Some(format!("the weight {least} is below 0")))
+        }
         Ok(_) => Ok(None),
         Err(error) if error.is_instance_of::<PyNotImplementedError>(adj.py()) => {
             Ok(Some(error.value(adj.py()).to_string()))

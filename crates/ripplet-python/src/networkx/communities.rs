@@ -144,22 +144,28 @@ impl<'a> Weighed<'a> {
 /// `parallel`, or the sum of their weights with `weighted`.
 ///
 /// A directed edge is a vote for both ends, so that a reciprocal neighbour has two, and a loop is two for its node.
+/// Without `exact`, weights are rounded as the command rounds them.
 ///
 /// # Errors
-/// `NotImplementedError` if a weight is no exact multiple of a unit of 32 bits.
+/// `NotImplementedError` if rounding changes a weight: at all with `exact`, and otherwise by more than
+/// [`NEGLIGIBLE`](ripplet::graph::WeightLoss::NEGLIGIBLE).
 #[pyfunction]
 pub fn vote_graph(
     py: Python<'_>,
     graph: &Adjacency,
     parallel: bool,
     weighted: bool,
+    exact: bool,
 ) -> PyResult<Graph> {
     let dicts = graph.0.clone();
-    match Start::default().run(py, move |_| votes(&dicts, parallel, weighted))? {
+    match Start::default().run(py, move |_| votes(&dicts, parallel, weighted, exact))? {
         Some(graph) => Ok(graph.into()),
-        None => Err(PyNotImplementedError::new_err(
-            "some weights, or their sums, do not fit ripplet's integers of 32 bits exactly",
-        )),
+        None => Err(PyNotImplementedError::new_err(match exact {
+            true => "some weights, or their sums, do not fit ripplet's integers of 32 bits exactly",
+            false => {
+                "some weights are too small beside the largest: integers of 32 bits do not hold both"
+            }
+        })),
     }
 }
 
@@ -168,6 +174,7 @@ fn votes(
     dicts: &Dicts,
     parallel: bool,
     weighted: bool,
+    exact: bool,
 ) -> Result<Option<ripplet::graph::Graph>, Failure> {
     let (out, directed) = (&dicts.out, dicts.incoming.is_some());
     let weighed = Weighed::new(out, weighted)?;
@@ -187,8 +194,12 @@ fn votes(
         }
     }
     let scale = WeightScale::fitting(&weights);
-    let exact = |&weight: &f64| scale.weight(scale.quantize(weight).into()) == weight;
-    if !weights.par_iter().all(exact) {
+    let holds = |&weight: &f64| scale.weight(scale.quantize(weight).into()) == weight;
+    let are_held = match exact {
+        true => weights.par_iter().all(holds),
+        false => scale.loss(&weights).changed == 0,
+    };
+    if !are_held {
         return Ok(None);
     }
     let ids = VertexIds::Consecutive { first: 0, count: out.nodes() };
@@ -198,5 +209,5 @@ fn votes(
     }
     let graph = GraphBuilder::new().self_loops(SelfLoops::Keep).build(edges)?;
     // Sums of reciprocal edges that do not fit make the unit coarser.
-    Ok((!count || graph.weight_scale() == scale).then_some(graph))
+    Ok((!exact || !count || graph.weight_scale() == scale).then_some(graph))
 }
