@@ -33,7 +33,7 @@ use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
 use ripplet_io::read_small;
-use ripplet_io::write::{UnfinishedPaths, whole_file};
+use ripplet_io::write::{SyncedTogether, UnfinishedPaths, whole_file};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::fs;
@@ -331,10 +331,11 @@ impl RunFolder {
         let finished = self.window(record);
         fs::create_dir(&unfinished).map_err(at(&unfinished))?;
         let begun = BegunWindow { folder: &unfinished, listed: &listed };
+        let together = SyncedTogether::begin(&unfinished);
         write(&unfinished)?;
         kept.write(&unfinished)?;
         write_json(&unfinished.join(WINDOW), record)?;
-        sync(&unfinished).map_err(at(&unfinished))?;
+        together.sync().map_err(at(&unfinished))?;
         std::mem::forget(begun);
         // The run now has a window: a terminating process keeps the folder.
         self.begun = None;

@@ -107,6 +107,49 @@ impl Drop for UnfinishedPaths {
     }
 }
 
+/// Folders of [`SyncedTogether`] that live now.
+static SYNCED_TOGETHER: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// A temporary folder whose files appear together, once it is renamed: while this value lives, files that are committed in it
+/// are not synced one by one, each of which takes a write of the disk, but by [`SyncedTogether::sync`].
+///
+/// Files of folders in it are synced as always.
+#[derive(Debug)]
+pub struct SyncedTogether(PathBuf);
+
+impl SyncedTogether {
+    /// Begins with a folder, by the path that its files are created with.
+    pub fn begin(folder: &Path) -> SyncedTogether {
+        synced_together().push(folder.to_owned());
+        SyncedTogether(folder.to_owned())
+    }
+
+    /// Syncs the files of the folder, and the folder.
+    ///
+    /// # Errors
+    /// If the operating system refuses, such as on a full disk.
+    pub fn sync(self) -> io::Result<()> {
+        for entry in fs::read_dir(&self.0)? {
+            File::open(entry?.path())?.sync_all()?;
+        }
+        File::open(&self.0)?.sync_all()
+    }
+}
+
+impl Drop for SyncedTogether {
+    fn drop(&mut self) {
+        let mut folders = synced_together();
+        if let Some(place) = folders.iter().rposition(|folder| *folder == self.0) {
+            folders.remove(place);
+        }
+    }
+}
+
+/// Locks the list; what it holds is valid at all times.
+fn synced_together() -> MutexGuard<'static, Vec<PathBuf>> {
+    SYNCED_TOGETHER.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// Returns the temporary files in a folder, including those of killed processes and of outputs in progress.
 ///
 /// # Errors
@@ -259,7 +302,8 @@ impl AtomicFile {
         settled.map_err(|source| WriteError { path: self.named.clone(), source })
     }
 
-    /// Makes the file appear: flushes it to disk, and renames it to its destination.
+    /// Makes the file appear: flushes it to disk, and renames it to its destination. In a folder of [`SyncedTogether`], it is
+    /// flushed to disk later.
     ///
     /// # Errors
     /// If the operating system refuses; no partial file remains.
@@ -269,13 +313,21 @@ impl AtomicFile {
     }
 
     fn finish(&mut self) -> io::Result<()> {
-        self.flush_to_disk()?;
+        let is_synced_later =
+            synced_together().iter().any(|folder| folder == folder_of(&self.destination));
+        match is_synced_later {
+            true => self.out.flush()?,
+            false => self.flush_to_disk()?,
+        }
         let Some(temporary) = &self.temporary else { return Ok(()) };
         let mut unfinished = unfinished();
         fs::rename(temporary, &self.destination)?;
         unfinished.retain(|other| other != temporary);
         drop(unfinished);
         self.temporary = None;
+        if is_synced_later {
+            return Ok(());
+        }
         // The file is complete and in its place. A sync of the folder lets its *name* survive a power
         // failure; some systems do not support that, which is no failure of the output.
         let _ = File::open(folder_of(&self.destination)).and_then(|folder| folder.sync_all());

@@ -5,8 +5,8 @@ mod atomic_file;
 pub(crate) mod text;
 
 pub use atomic_file::{
-    AtomicFile, OutputsStopped, UnfinishedPaths, left_in, remove_unfinished, try_remove_unfinished,
-    whole_file,
+    AtomicFile, OutputsStopped, SyncedTogether, UnfinishedPaths, left_in, remove_unfinished,
+    try_remove_unfinished, whole_file,
 };
 
 pub(crate) use atomic_file::Output;

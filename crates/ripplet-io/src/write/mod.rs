@@ -27,8 +27,8 @@ mod table;
 mod vertex_table;
 
 pub use crate::output::{
-    AtomicFile, OutputsStopped, UnfinishedPaths, left_in, remove_unfinished, try_remove_unfinished,
-    whole_file,
+    AtomicFile, OutputsStopped, SyncedTogether, UnfinishedPaths, left_in, remove_unfinished,
+    try_remove_unfinished, whole_file,
 };
 pub use annotated::{check_communities_or_graph, is_graph, write_communities_or_graph};
 pub use communities::{

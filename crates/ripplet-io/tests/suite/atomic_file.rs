@@ -2,7 +2,8 @@
 
 use ripplet_graph::VertexIds;
 use ripplet_io::write::{
-    AtomicFile, Communities, Naming, remove_unfinished, whole_file, write_communities,
+    AtomicFile, Communities, Naming, SyncedTogether, remove_unfinished, whole_file,
+    write_communities,
 };
 use std::fs;
 use std::io::{self, Write};
@@ -26,6 +27,27 @@ fn a_file_appears_at_the_end() {
     file.commit().unwrap();
     assert_eq!(fs::read(&path).unwrap(), b"new");
     assert_eq!(files(folder.path()), [path]);
+}
+
+#[test]
+fn files_that_are_synced_together_appear_as_others_do() {
+    let folder = tempfile::tempdir().unwrap();
+    let together = SyncedTogether::begin(folder.path());
+    let all = ["a.txt", "b.txt"].map(|name| folder.path().join(name));
+    for path in &all {
+        whole_file(path, |out| out.write_all(b"whole")).unwrap();
+        assert_eq!(fs::read(path).unwrap(), b"whole");
+    }
+    // A folder of its own in it, also one of the same name, has nothing to do with it.
+    let inside = folder.path().join("inside");
+    fs::create_dir(&inside).unwrap();
+    whole_file(&inside.join("c.txt"), |out| out.write_all(b"whole")).unwrap();
+    together.sync().unwrap();
+    assert_eq!(files(folder.path()), [all[0].clone(), all[1].clone(), inside.clone()]);
+
+    let gone = SyncedTogether::begin(&inside);
+    fs::remove_dir_all(&inside).unwrap();
+    assert_eq!(gone.sync().unwrap_err().kind(), io::ErrorKind::NotFound);
 }
 
 #[test]

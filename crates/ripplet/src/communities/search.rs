@@ -710,8 +710,11 @@ impl<'g> CommunitySearch<'g> {
         let (found, device) = self.on_device(opened, |executor| {
             let mut settings = self.settings_on(executor, graph, program, &settings);
             self.check_host_memory(executor, &self.plan_on(executor, graph, program, &settings))?;
-            let identity =
-                || Ok::<_, CommunitiesError>(executor.identity(graph, program, &settings)?);
+            // The graph is read by the threads of the run, and not by others that would stay.
+            let identity = || -> Result<_, CommunitiesError> {
+                let pool = CpuExecutor::new(self.threads)?;
+                Ok(pool.install(|| executor.identity(graph, program, &settings))?)
+            };
             let (mut run, state) = kept.begin(identity)?;
             if state.is_some() {
                 settings.to_mut().resume = state;
@@ -792,8 +795,9 @@ impl<'g> CommunitySearch<'g> {
         let (found, device) = self.on_device(opened, |executor| {
             let plan = self.refinement_plan(executor, graph, &options, pool.threads());
             self.check_host_memory(executor, &plan)?;
-            let identity =
-                || Ok::<_, CommunitiesError>(RunIdentity::of_refinement(graph, &options));
+            let identity = || -> Result<_, CommunitiesError> {
+                Ok(pool.install(|| RunIdentity::of_refinement(graph, &options)))
+            };
             let (mut run, state) = kept.begin(identity)?;
             let mut options = Cow::Borrowed(&options);
             if state.is_some() {

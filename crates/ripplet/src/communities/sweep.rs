@@ -5,6 +5,7 @@ use super::search::{CommunitiesError, CommunitySearch};
 use crate::StoredGraph;
 use crate::programs::ProgramName;
 use ripplet_graph::VertexId;
+use ripplet_lp::cpu::CpuExecutor;
 use ripplet_lp::programs::LayeredOrder;
 use ripplet_lp::sweep::{Layer, Sweep, SweepError};
 use ripplet_lp::{Plan, RoundObserver};
@@ -72,11 +73,14 @@ impl<'g> CommunitySearch<'g> {
         let stored = search.stored()?;
         let graph = stored.as_ref().map_or(search.graph, StoredGraph::view);
         let sweep = Sweep::halved(halvings).with_order();
+        // Modularity is measured between the runs.
+        let pool = CpuExecutor::new(search.threads)?;
         let (found, device) = search.on_device(opened, |executor| {
             let program = Sweep::program();
             let settings = search.settings_on(executor, graph, &*program, &settings);
             search.check_host_memory(executor, &sweep.plan(executor, graph, &settings))?;
-            let swept = sweep.run(executor, graph, &settings, &mut *observer, |_, _| ());
+            let watch = &mut *observer;
+            let swept = pool.install(|| sweep.run(executor, graph, &settings, watch, |_, _| ()));
             let swept = swept.map_err(|error| match error {
                 SweepError::Run(error) => CommunitiesError::Run(error),
                 SweepError::Quality(error) => CommunitiesError::Quality(error),
