@@ -4,7 +4,8 @@ use crate::checkpoints::{
     CheckpointError, CheckpointOptions, FileKeeper, Newest, ResumeError, RunCheckpoints,
 };
 use ripplet_graph::Observer;
-use ripplet_lp::{Checkpoint, Keeper, Round, RoundObserver, RunIdentity};
+use ripplet_lp::cpu::{CpuExecutor, ThreadError};
+use ripplet_lp::{Checkpoint, Keeper, Round, RoundObserver, RunError, RunIdentity};
 use std::path::PathBuf;
 
 /// The checkpoint from which a run went on.
@@ -20,7 +21,14 @@ pub struct Resumed {
 
 /// The checkpoints of a search: none, or those in a folder.
 pub(super) struct Kept {
-    opened: Option<RunCheckpoints>,
+    opened: Option<Opened>,
+}
+
+/// The folder, and a pool of as many threads as the run has. What reads a graph or a checkpoint beside the run does so
+/// there, and not on threads that would stay.
+struct Opened {
+    checkpoints: RunCheckpoints,
+    pool: CpuExecutor,
 }
 
 /// A run that keeps checkpoints, or none.
@@ -31,19 +39,33 @@ pub(super) struct KeptRun {
 
 impl Kept {
     /// Opens the folder, if one is chosen.
-    pub fn open(options: Option<&CheckpointOptions>) -> Result<Kept, CheckpointError> {
-        Ok(Kept { opened: options.map(CheckpointOptions::open).transpose()? })
+    pub fn open<E>(options: Option<&CheckpointOptions>, threads: Option<usize>) -> Result<Kept, E>
+    where
+        E: From<CheckpointError> + From<ThreadError>,
+    {
+        let Some(options) = options else { return Ok(Kept { opened: None }) };
+        let (pool, checkpoints) = (CpuExecutor::new(threads)?, options.open()?);
+        Ok(Kept { opened: Some(Opened { checkpoints, pool }) })
+    }
+
+    /// Does work of the run: on the pool, if there are checkpoints.
+    pub fn install<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
+        match &self.opened {
+            Some(opened) => opened.pool.install(work),
+            None => work(),
+        }
     }
 
     /// Begins a run, or goes on with it: also returns the state to go on from.
-    pub fn begin<E: From<ResumeError>>(
+    pub fn begin<E: From<ResumeError> + From<RunError>>(
         &self,
-        run: impl FnOnce() -> Result<RunIdentity, E>,
+        run: impl FnOnce() -> Result<RunIdentity, RunError> + Send,
     ) -> Result<(KeptRun, Option<Checkpoint>), E> {
-        let Some(opened) = &self.opened else {
+        let Some(Opened { checkpoints, pool }) = &self.opened else {
             return Ok((KeptRun { keeper: None, resumed: None }, None));
         };
-        let (newest, keeper) = opened.begin(&run()?)?;
+        let run = pool.install(run)?;
+        let (newest, keeper) = pool.install(|| checkpoints.begin(&run))?;
         let keeper = Some(keeper);
         let Some(Newest { checkpoint, path, damaged }) = newest else {
             return Ok((KeptRun { keeper, resumed: None }, None));
@@ -56,7 +78,7 @@ impl Kept {
     /// Removes the checkpoints of a run that has its results. Those that cannot be removed stay: the results stand.
     pub fn remove(self) {
         if let Some(opened) = self.opened {
-            let _ = opened.remove();
+            let _ = opened.checkpoints.remove();
         }
     }
 }

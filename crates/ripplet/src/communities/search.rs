@@ -703,23 +703,20 @@ impl<'g> CommunitySearch<'g> {
         if self.finds_counter && self.checkpoints.is_some() {
             return Err(CommunitiesError::CheckpointOfFittingCounter);
         }
-        let kept = Kept::open(self.checkpoints.as_ref())?;
+        let kept = Kept::open::<CommunitiesError>(self.checkpoints.as_ref(), self.threads)?;
         // A conversion takes long: what can be refused without it is refused before.
         let stored = self.stored()?;
         let graph = stored.as_ref().map_or(self.graph, StoredGraph::view);
         let (found, device) = self.on_device(opened, |executor| {
             let mut settings = self.settings_on(executor, graph, program, &settings);
             self.check_host_memory(executor, &self.plan_on(executor, graph, program, &settings))?;
-            // The graph is read by the threads of the run, and not by others that would stay.
-            let identity = || -> Result<_, CommunitiesError> {
-                let pool = CpuExecutor::new(self.threads)?;
-                Ok(pool.install(|| executor.identity(graph, program, &settings))?)
-            };
-            let (mut run, state) = kept.begin(identity)?;
+            let identity = || executor.identity(graph, program, &settings);
+            let (mut run, state) = kept.begin::<CommunitiesError>(identity)?;
             if state.is_some() {
                 settings.to_mut().resume = state;
             }
-            let outcome = executor.run(graph, program, &settings, &mut run.watch(observer))?;
+            let watch = &mut run.watch(observer);
+            let outcome = kept.install(|| executor.run(graph, program, &settings, watch))?;
             Ok((outcome, settings.counter, run.resumed))
         })?;
         let (outcome, counter, resumed) = found;
@@ -791,14 +788,12 @@ impl<'g> CommunitySearch<'g> {
         let stored = self.stored()?;
         let graph = stored.as_ref().map_or(self.graph, StoredGraph::view);
         let pool = CpuExecutor::new(self.threads)?;
-        let kept = Kept::open(self.checkpoints.as_ref())?;
+        let kept = Kept::open::<CommunitiesError>(self.checkpoints.as_ref(), self.threads)?;
         let (found, device) = self.on_device(opened, |executor| {
             let plan = self.refinement_plan(executor, graph, &options, pool.threads());
             self.check_host_memory(executor, &plan)?;
-            let identity = || -> Result<_, CommunitiesError> {
-                Ok(pool.install(|| RunIdentity::of_refinement(graph, &options)))
-            };
-            let (mut run, state) = kept.begin(identity)?;
+            let identity = || Ok(RunIdentity::of_refinement(graph, &options));
+            let (mut run, state) = kept.begin::<CommunitiesError>(identity)?;
             let mut options = Cow::Borrowed(&options);
             if state.is_some() {
                 options.to_mut().resume = state;
