@@ -587,7 +587,7 @@ pub fn leave(status: ExitStatus) -> ! {
 /// Ends the process if a rank was lost after this one had done its part.
 pub fn leave_if_unfinished(status: ExitStatus) {
     if wire::is_unfinished() {
-        // As at the end of a process: there is nobody to tell of an error.
+        // As at the end of any process: an error cannot be reported any more.
         let _ = std::io::stdout().flush();
         leave(status);
     }

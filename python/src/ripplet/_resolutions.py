@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _native as native
-from ._communities import Communities, initial_labels, unpickled
+from ._communities import Communities, initial_labels, read_only, unpickled
 from ._estimate import Planned, estimating
 from ._graph import Graph, graph, set_once, view
 from ._options import call, given, options
@@ -59,8 +59,7 @@ class SweptCommunities(Communities):
 
 def _unpickled(state: tuple[Any, ...], layers: list[Layer], order: npt.NDArray[np.uint32]) -> SweptCommunities:
     of = unpickled(*state)
-    order.flags.writeable = False
-    return SweptCommunities(of._native, of._graph, of._options, of._call)._with(layers, order)
+    return SweptCommunities(of._native, of._graph, of._options, of._call)._with(layers, read_only(order))
 
 
 @options

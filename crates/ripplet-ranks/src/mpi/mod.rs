@@ -177,8 +177,8 @@ pub fn open(_: &Launch, _: MpiOptions) -> Result<Comm, OpenError> {
 /// Returns whether MPI was opened in this process, and has not ended in order, as after the loss of a rank.
 ///
 /// The end of such a process by `exit`, or by the end of `main`, calls functions of MPI that may wait for ranks that are
-/// gone: end it by `_exit` instead. A process whose MPI has ended in order must not do so: some MPIs tell their
-/// launcher in `exit` that all is well.
+/// gone: end it by `_exit` instead. A process whose MPI has ended in order must not do so: some MPIs report their end to
+/// the launcher in `exit`.
 pub fn is_unfinished() -> bool {
     #[cfg(unix)]
     return wire::is_unfinished();

@@ -158,7 +158,7 @@ fn closeness_of_chosen_vertices_is_that_of_all() {
 /// Distances from chosen vertices have the rows of all pairs, however many are passed on at once.
 #[test]
 fn distances_from_sources_are_rows_of_all_pairs() {
-    // So many pairs that they are passed on in parts.
+    // More pairs than are passed on at once.
     let edges = (0..600_u64).flat_map(|v| [(v, (v * 7 + 1) % 600), (v, (v + 1) % 600)]);
     let graph = graph_from_edges(edges).unwrap();
     let run = || analyse(&graph, "distances").unwrap().device(Device::cpu());
