@@ -12,11 +12,15 @@ import functools
 import os
 from collections import Counter
 from collections.abc import Callable
+from importlib.metadata import version
 from typing import Any
 
 import pytest
 
-EXPECTED: dict[str, str] = {}
+SINCE_3_7 = {
+    "test_leiden.py::test_expected_stable_across_code_changes_cpm": "the very communities of NetworkX's draws; ripplet draws none",
+}
+EXPECTED: dict[str, str] = SINCE_3_7 if version("networkx") >= "3.7" else {}
 """Tests that fail, by the end of their names, with the reason."""
 
 MODULES = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import os
 import pickle
 import random
@@ -20,6 +21,7 @@ from conftest import random_edges
 nx = pytest.importorskip("networkx")
 interface = pytest.importorskip("nx_ripplet.interface")
 backend = interface.backend
+rp = pytest.importorskip("ripplet")
 
 
 def graphs() -> list[Any]:
@@ -81,6 +83,19 @@ def test_one_node_and_some_nodes() -> None:
     assert isinstance(backend.clustering(mine, 0), float)
 
 
+class Complement(nx.Graph):  # type: ignore[misc]
+    """A class that stores the edges that it does not have, as one of NetworkX's approximations does."""
+
+    def neighbors(self, node: Any) -> Any:
+        return iter(set(self._adj) - set(self._adj[node]) - {node})
+
+
+class Named(nx.Graph):  # type: ignore[misc]
+    """A class of a user, which reads as NetworkX does."""
+
+    name = "named"
+
+
 def test_what_is_not_exact_is_refused_with_a_reason() -> None:
     graph = nx.karate_club_graph()
     refused = [
@@ -99,6 +114,9 @@ def test_what_is_not_exact_is_refused_with_a_reason() -> None:
         ("leiden_communities", (graph,), {"resolution": 0}, "from 1e-09 to 1e+09"),
         ("leiden_communities", (graph,), {"resolution": "1"}, "resolution='1'"),
         ("leiden_communities", (nx.DiGraph([(0, 1)]),), {}, "undirected"),
+        ("leiden_communities", (graph,), {"metric": "surprise"}, "metric='surprise'"),
+        ("leiden_communities", (graph,), {"theta": 0.5}, "theta=0.5"),
+        ("core_number", (Complement([(0, 1), (1, 2)]),), {}, "Complement has other neighbours than it stores"),
         ("leiden_communities", (nx.Graph([(0, 1, {"weight": -2})]),), {}, "the weight -2 is below 0"),
         ("leiden_communities", (nx.Graph([(0, 1, {"weight": "x"})]),), {}, "str"),
     ]
@@ -115,7 +133,11 @@ def test_what_is_not_exact_is_refused_with_a_reason() -> None:
     assert backend.can_run("triangles", (graph,), {}) is True
     assert "fewer than" in backend.should_run("triangles", (graph,), {})
     assert backend.should_run("triangles", (nx.path_graph(1000),), {}) is True
-    assert backend.should_run("leiden_communities", (graph,), {}) is True  # NetworkX has none of its own
+    # Before 3.7, NetworkX has none of its own.
+    own = "metric" in inspect.signature(nx.community.leiden_communities).parameters
+    assert (backend.should_run("leiden_communities", (graph,), {}) is True) != own
+    views = [graph.subgraph([0, 1, 2]), nx.freeze(nx.path_graph(3)), nx.DiGraph([(0, 1)]).reverse(copy=False), Named([(0, 1)])]
+    assert [backend.can_run("pagerank", (view,), {}) for view in views] == [True] * 4
     with pytest.raises(nx.PowerIterationFailedConvergence):
         backend.pagerank(converted(nx.path_graph(50)), tol=1e-12, max_iter=2)
 
@@ -154,11 +176,11 @@ def test_the_configuration_of_networkx_is_used(monkeypatch: pytest.MonkeyPatch) 
              "community_sums", "semi_synchronous")
     for name in names:
         monkeypatch.setattr(_networkx.native, name, watched(name))
+    graph = nx.barabasi_albert_graph(60, 3, seed=1)
     info = nx_ripplet.get_info()["default_config"]
     assert info == {"threads": None, "device": "cpu", "smallest_graph": 200}
     config = nx.utils.configs.Config(**info)
     monkeypatch.setattr(_networkx.sys.modules["networkx"], "config", types.SimpleNamespace(backends=types.SimpleNamespace(ripplet=config)))
-    graph = nx.barabasi_albert_graph(60, 3, seed=1)
     mine = converted(graph)
 
     def run() -> list[Any]:
@@ -215,8 +237,6 @@ with nx.config(backend_priority=["ripplet"]):
 
 
 def test_every_function_is_in_the_list() -> None:
-    import inspect
-
     import nx_ripplet
     from ripplet import _networkx
 
@@ -224,8 +244,8 @@ def test_every_function_is_in_the_list() -> None:
     for name, function in _networkx.FUNCTIONS.items():
         original = getattr(nx, name, None) or getattr(nx.community, name)
         known = [name for name in inspect.signature(original).parameters if name not in ("backend", "backend_kwargs")]
-        # NetworkX 3.7 has a further one.
-        newer = {"sp"} - set(known) if name == "closeness_centrality" else set()
+        # NetworkX 3.7 has further ones.
+        newer = {"closeness_centrality": {"sp"}, "leiden_communities": {"metric", "theta"}}.get(name, set()) - set(known)
         assert [name for name in inspect.signature(function).parameters if name not in newer] == known, name
 
 
@@ -537,6 +557,16 @@ def test_leiden_partitions_the_nodes_alike_on_any_number_of_threads(
             monkeypatch.setattr(_networkx, "setting", lambda name, threads=threads: {"threads": threads, "device": "cpu"}[name])
             assert leiden(graph, **options) == found
         monkeypatch.undo()
+
+
+def test_leiden_by_either_metric_is_the_packages_refinement() -> None:
+    graph = nx.convert_node_labels_to_integers(nx.les_miserables_graph())
+    for metric, resolution in (("cpm", 0.3), ("modularity", 1.2)):
+        expected = rp.communities(rp.graph(graph, weight="weight"), refine=metric, resolution=resolution, seed=3).sets()
+        draws = types.SimpleNamespace(randint=lambda low, high: 3)
+        mine = backend.leiden_communities(converted(graph), seed=draws, metric=metric, resolution=resolution)
+        assert 1 < len(mine) < len(graph)
+        assert sorted(map(sorted, mine)) == sorted(map(sorted, expected))
 
 
 def test_leiden_takes_loops_parallel_edges_and_weights_as_louvain_does() -> None:

@@ -25,7 +25,7 @@ FUNCTIONS = {
     "is_connected": "",
     "is_weakly_connected": "",
     "label_propagation_communities": "The same sets in the same order, in parallel.",
-    "leiden_communities": "Communities of Leiden's quality by another algorithm, in parallel; no `max_level`, no negative weights.",
+    "leiden_communities": "Communities of Leiden's quality by another algorithm, in parallel; undirected graphs, no `max_level`, `theta` or negative weights.",
     "modularity": "",
     "node_connected_component": "",
     "number_connected_components": "",

@@ -41,7 +41,7 @@ class Backend:
     def should_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | str:
         """Returns whether ripplet is faster, or the reason why not."""
         graph = args[0] if args else kwargs.get("G")
-        if name in _networkx.BACKENDS_ALONE:
+        if name == "leiden_communities" and not _networkx.leiden_of_networkx():
             return True
         if name in _networkx.CHEAP and not _networkx.conversions(graph):
             return "to convert the graph takes as long as NetworkX's own run"

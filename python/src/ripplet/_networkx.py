@@ -6,6 +6,7 @@ then runs its own.
 
 from __future__ import annotations
 
+import functools
 import inspect
 import math
 import sys
@@ -203,14 +204,39 @@ LEAST_RESOLUTION, MOST_RESOLUTION = 1e-9, 1e9
 """Resolutions of ripplet's refinement."""
 
 
+def leiden_of_networkx() -> Any:
+    """Returns the parameter `metric` of NetworkX's own Leiden; ``None`` before 3.7, where only backends have Leiden."""
+    networkx = sys.modules.get("networkx")
+    function = getattr(getattr(networkx, "community", None), "leiden_communities", None)
+    return function and inspect.signature(function).parameters.get("metric")
+
+
+def leiden_metric(metric: Any) -> Any:
+    """Returns what communities are chosen by: NetworkX's default, or before 3.7 modularity, if it is not given."""
+    if metric is None:
+        own = leiden_of_networkx()
+        return own.default if own else "modularity"
+    return metric
+
+
+DRAW_OF_LEIDEN = 0.01
+"""NetworkX's default of `theta`, the randomness of its refinement; that of ripplet draws nothing."""
+
+
 def leiden_communities(
-    G: BackendGraph, weight: Any = "weight", resolution: Any = 1, max_level: Any = None, seed: Any = None
+    G: BackendGraph,
+    weight: Any = "weight",
+    resolution: Any = 1,
+    max_level: Any = None,
+    seed: Any = None,
+    metric: Any = None,
+    theta: Any = DRAW_OF_LEIDEN,
 ) -> list[set[Hashable]]:
     by_weight = has_weights(G, weight)
     if by_weight and G.adjacency.least < 0:
         raise NotImplementedError(f"the weight {G.adjacency.least} is below 0")
     options = {
-        "refine": "modularity",
+        "refine": leiden_metric(metric),
         "resolution": float(resolution),
         "seed": int(seed.randint(0, 2**31 - 1)),
         **settings(on_gpus=True),
@@ -677,9 +703,6 @@ CHEAP = {
     "weakly_connected_components",
 }
 
-# Functions that NetworkX does not have itself: they run on graphs of any size.
-BACKENDS_ALONE = {"leiden_communities"}
-
 SIGNATURES = {name: inspect.signature(function) for name, function in FUNCTIONS.items()}
 
 # Those whose answer for the null graph depends on NetworkX's version.
@@ -698,6 +721,20 @@ NO_MULTIGRAPHS = {
 }
 
 
+READING = ("__getitem__", "__iter__", "__len__", "adj", "adjacency", "degree", "edges", "neighbors", "nodes", "pred", "succ")
+"""What a graph is read by, beside its dictionaries."""
+
+
+@functools.cache
+def overrides_reading(graph: type) -> bool:
+    """Returns whether a subclass of NetworkX's graphs is read in another way, so that its dictionaries do not say what it is."""
+    for name in READING:
+        owner = next((base for base in graph.__mro__ if name in vars(base)), None)
+        if owner is not None and not owner.__module__.startswith(("networkx.classes.", "ripplet.")):
+            return True
+    return False
+
+
 def refusal(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
     """Returns why ripplet does not run a call; ``None`` if it does."""
     if name not in SIGNATURES:
@@ -710,6 +747,9 @@ def refusal(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | N
     graph = bound.get("G")
     if graph is None or not hasattr(graph, "is_multigraph"):
         return "the first argument is no graph"
+    kind: Any = type(graph)
+    if overrides_reading(kind):
+        return f"{kind.__name__} has other neighbours than it stores"
     if name in OF_NODES and len(graph) == 0:
         return "the null graph has no distances"
     if graph.is_multigraph() and name in NO_MULTIGRAPHS:
@@ -726,11 +766,16 @@ def refusal(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | N
     if name == "pagerank" and not isinstance(bound.get("max_iter", 100), int):
         return "max_iter is no whole number"
     if name == "leiden_communities":
+        metric, theta = leiden_metric(bound.get("metric")), bound.get("theta", DRAW_OF_LEIDEN)
+        if metric not in ("cpm", "modularity"):
+            return f"metric={metric!r}: ripplet has 'cpm' and 'modularity'"
+        if theta != DRAW_OF_LEIDEN:
+            return f"theta={theta!r}: ripplet's refinement draws nothing"
         resolution = bound.get("resolution", 1)
         if not (isinstance(resolution, (int, float)) and LEAST_RESOLUTION <= resolution <= MOST_RESOLUTION):
             return f"resolution={resolution!r}: ripplet takes numbers from {LEAST_RESOLUTION:g} to {MOST_RESOLUTION:g}"
         if graph.is_directed():
-            return "Leiden's communities are of undirected graphs in NetworkX"
+            return "ripplet's communities are here those of undirected graphs"
     if name in WEIGHTS:
         weight = bound.get(WEIGHTS[name], SIGNATURES[name].parameters[WEIGHTS[name]].default)
         if weight is None:
