@@ -15,24 +15,25 @@ use crate::grouped::{Classes, Groups};
 use crate::memory::{self, OutOfMemory};
 use crate::{
     Adjacency, BuildOptions, Cancelled, Direction, Duplicates, EdgeTable, Graph, MAX_SHARD_ARCS,
-    SelfLoops, Shard, VertexId, WeightLedger, WeightLoss, WeightScale, as_atomic,
+    SelfLoops, Shard, VertexId, WeightLedger, WeightLoss, WeightScale,
 };
-use rayon::prelude::*;
 use std::ops::Range;
+use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::atomic::{AtomicU32, AtomicU64};
 use thiserror::Error;
 
 mod part;
+mod rows;
+mod scatter;
 
 pub use part::{OwnArcs, PartError};
+use rows::{Role, Rows};
+use scatter::Arcs;
 
 /// The number of ranges that a shard is built in: each needs about 1/24 of its arcs as scratch.
 const RANGES: u64 = 24;
 /// The least arcs of a range: smaller ranges would cost more than they save.
 const MIN_RANGE_ARCS: u64 = 1 << 16;
-/// Rows of the table per task.
-const ROWS_PER_TASK: usize = 1 << 16;
 
 /// Builds a graph from an edge table.
 ///
@@ -335,158 +336,6 @@ impl LargestSum {
     }
 }
 
-/// The end of a row whose list holds the arc.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Role {
-    Out,
-    Incoming,
-    Both,
-}
-
-/// The rows of a table in one role.
-struct Rows<'a> {
-    edges: &'a EdgeTable,
-    role: Role,
-    keep_loops: bool,
-}
-
-impl Rows<'_> {
-    /// Calls `visit(owner, neighbor, row)` for the arcs in the lists of the rows' sources.
-    #[inline]
-    fn at_sources(&self, rows: Range<usize>, visit: impl Fn(VertexId, VertexId, usize)) {
-        let (sources, targets) = (self.edges.sources(), self.edges.targets());
-        for ((&s, &t), row) in sources[rows.clone()].iter().zip(&targets[rows.clone()]).zip(rows) {
-            if s != t || self.keep_loops {
-                visit(s, t, row);
-            }
-        }
-    }
-
-    /// Calls `visit(owner, neighbor, row)` for the arcs in the lists of the rows' targets.
-    #[inline]
-    fn at_targets(&self, rows: Range<usize>, visit: impl Fn(VertexId, VertexId, usize)) {
-        // A loop is one arc: if both ends have arcs, it is counted at the source.
-        let keep_loops = self.keep_loops && self.role == Role::Incoming;
-        let (sources, targets) = (self.edges.sources(), self.edges.targets());
-        for ((&s, &t), row) in sources[rows.clone()].iter().zip(&targets[rows.clone()]).zip(rows) {
-            if s != t || keep_loops {
-                visit(t, s, row);
-            }
-        }
-    }
-
-    /// Returns the number of arcs of each vertex, with one more slot.
-    fn count(&self) -> Result<Vec<u32>, BuildError> {
-        let mut counts = memory::zeros::<u32>(self.edges.ids().len() + 1)?;
-        // A vertex can reach 2³² arcs only if there are this many rows: then check with 64 bits
-        // first.
-        if self.edges.len() as u64 > u64::from(u32::MAX) / 2 {
-            self.refuse_huge_vertices()?;
-        }
-        let shared = as_atomic(&mut counts);
-        let visit = |owner: VertexId, _, _| {
-            shared[owner as usize].fetch_add(1, Relaxed);
-        };
-        (0..self.edges.len().div_ceil(ROWS_PER_TASK)).into_par_iter().for_each(|task| {
-            let first = task * ROWS_PER_TASK;
-            let rows = first..(first + ROWS_PER_TASK).min(self.edges.len());
-            if self.role != Role::Incoming {
-                self.at_sources(rows.clone(), visit);
-            }
-            if self.role != Role::Out {
-                self.at_targets(rows, visit);
-            }
-        });
-        let largest =
-            counts.par_iter().enumerate().max_by_key(|(v, c)| (**c, std::cmp::Reverse(*v)));
-        match largest {
-            Some((vertex, &arcs)) if u64::from(arcs) > MAX_SHARD_ARCS => {
-                Err(self.too_many(vertex, u64::from(arcs)))
-            }
-            _ => Ok(counts),
-        }
-    }
-
-    fn refuse_huge_vertices(&self) -> Result<(), BuildError> {
-        let mut counts = memory::zeros::<u64>(self.edges.ids().len())?;
-        for (&s, &t) in self.edges.sources().iter().zip(self.edges.targets()) {
-            counts[s as usize] += 1;
-            counts[t as usize] += 1;
-        }
-        match counts.iter().position(|&arcs| arcs > MAX_SHARD_ARCS) {
-            Some(vertex) => Err(self.too_many(vertex, counts[vertex])),
-            None => Ok(()),
-        }
-    }
-
-    fn too_many(&self, vertex: usize, arcs: u64) -> BuildError {
-        let id = self.edges.ids().get(vertex as u32).to_string();
-        BuildError::TooManyArcs { id, arcs, limit: MAX_SHARD_ARCS }
-    }
-}
-
-/// The arcs of a shard, by the class of their owner.
-struct Arcs<'a> {
-    rows: Rows<'a>,
-    groups: &'a Groups,
-    scale: WeightScale,
-}
-
-impl Arcs<'_> {
-    /// Calls `visit(owner, neighbor, row)` for each arc whose owner is in the class, in parallel.
-    fn for_each(&self, class: usize, visit: impl Fn(VertexId, VertexId, usize) + Sync + Copy) {
-        if self.rows.role != Role::Incoming {
-            self.groups.with_source_in(class, |rows| self.rows.at_sources(rows, visit));
-        }
-        if self.rows.role != Role::Out {
-            self.groups.with_target_in(class, |rows| self.rows.at_targets(rows, visit));
-        }
-    }
-
-    /// Places the neighbours of a class, whose first vertex is `first`, in their lists, in any
-    /// order.
-    fn scatter(
-        &self,
-        class: usize,
-        first: VertexId,
-        counts: &[u32],
-        arcs: &mut [VertexId],
-    ) -> Result<(), OutOfMemory> {
-        let mut cursors = ends(counts)?;
-        let (cursors, arcs) = (as_atomic(&mut cursors), as_atomic(arcs));
-        self.for_each(class, |owner, neighbor, _| {
-            arcs[claim(cursors, owner - first)].store(neighbor, Relaxed);
-        });
-        Ok(())
-    }
-
-    fn scatter_weighted(
-        &self,
-        class: usize,
-        first: VertexId,
-        counts: &[u32],
-        arcs: &mut [VertexId],
-        weights: &mut [u32],
-    ) -> Result<(), OutOfMemory> {
-        let mut cursors = ends(counts)?;
-        let (cursors, arcs) = (as_atomic(&mut cursors), as_atomic(arcs));
-        let stored = as_atomic(weights);
-        let real = self.rows.edges.weights().expect("called where there are weights");
-        self.for_each(class, |owner, neighbor, row| {
-            let at = claim(cursors, owner - first);
-            arcs[at].store(neighbor, Relaxed);
-            stored[at].store(self.scale.quantize(real[row]), Relaxed);
-        });
-        Ok(())
-    }
-}
-
-/// Returns the next free place in the list of a slot.
-#[inline]
-fn claim(cursors: &[AtomicU32], slot: u32) -> usize {
-    cursors[slot as usize].fetch_sub(1, Relaxed) as usize - 1
-}
-
 /// Returns the counts of some vertices and one more slot. A single shard, the common case, takes
 /// the array over; several shards copy their parts.
 fn take_part(counts: &mut Vec<u32>, vertices: &Range<VertexId>) -> Result<Vec<u32>, OutOfMemory> {
@@ -507,15 +356,6 @@ fn ranges(counts: &[u32], first: VertexId) -> Vec<Range<VertexId>> {
     cut_by(slots, limit, |slot| u64::from(counts[slot]))
         .map(|range| first + range.start as u32..first + range.end as u32)
         .collect()
-}
-
-/// Returns the end of each list, relative to the first list's begin.
-fn ends(counts: &[u32]) -> Result<Vec<u32>, OutOfMemory> {
-    let mut end = 0;
-    memory::collected(counts.iter().map(|&count| {
-        end += count;
-        end
-    }))
 }
 
 /// Splits `0..slots` from the left into the fewest ranges whose sizes add up to at most `limit`; a

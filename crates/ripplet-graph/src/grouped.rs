@@ -121,30 +121,50 @@ impl Groups {
         Ok(Groups { source_classes, target_classes, bounds })
     }
 
-    /// Calls `visit(rows)` with runs that together are all rows whose source has the class.
-    pub(crate) fn with_source_in(&self, class: usize, visit: impl Fn(Range<usize>) + Sync) {
-        let first = class * self.target_classes;
-        self.for_each_part(|start, bounds| {
-            visit(run(start, bounds, first..first + self.target_classes));
-        });
+    /// Returns the number of parts.
+    pub(crate) fn parts(&self) -> usize {
+        self.bounds.len() / self.bounds_per_part()
     }
 
-    /// Calls `visit(rows)` with runs that together are all rows whose target has the class.
-    pub(crate) fn with_target_in(&self, class: usize, visit: impl Fn(Range<usize>) + Sync) {
-        self.for_each_part(|start, bounds| {
+    /// Calls `visit(rows)` with runs that together are all rows of some parts whose source has the class.
+    #[inline]
+    pub(crate) fn with_source_in(
+        &self,
+        class: usize,
+        parts: Range<usize>,
+        mut visit: impl FnMut(Range<usize>),
+    ) {
+        let first = class * self.target_classes;
+        for (start, bounds) in self.bounds_of(parts) {
+            visit(run(start, bounds, first..first + self.target_classes));
+        }
+    }
+
+    /// Calls `visit(rows)` with runs that together are all rows of some parts whose target has the class.
+    #[inline]
+    pub(crate) fn with_target_in(
+        &self,
+        class: usize,
+        parts: Range<usize>,
+        mut visit: impl FnMut(Range<usize>),
+    ) {
+        for (start, bounds) in self.bounds_of(parts) {
             for source in 0..self.source_classes {
                 let group = source * self.target_classes + class;
                 visit(run(start, bounds, group..group + 1));
             }
-        });
+        }
     }
 
-    fn for_each_part(&self, visit: impl Fn(usize, &[u16]) + Sync) {
-        let bounds = self.source_classes * self.target_classes + 1;
-        self.bounds
-            .par_chunks(bounds)
-            .enumerate()
-            .for_each(|(part, bounds)| visit(part * PART_ROWS, bounds));
+    /// Iterates over the first row and the bounds of parts.
+    fn bounds_of(&self, parts: Range<usize>) -> impl Iterator<Item = (usize, &[u16])> {
+        let bounds = self.bounds_per_part();
+        let starts = parts.clone().map(|part| part * PART_ROWS);
+        starts.zip(self.bounds[parts.start * bounds..parts.end * bounds].chunks_exact(bounds))
+    }
+
+    fn bounds_per_part(&self) -> usize {
+        self.source_classes * self.target_classes + 1
     }
 }
 
@@ -209,9 +229,8 @@ fn copy<T: Copy>(copy: &mut Vec<T>, of: &[T]) -> Result<(), OutOfMemory> {
 mod tests {
     use super::*;
     use crate::VertexIds;
-    use std::sync::Mutex;
 
-    type Visit<'a> = dyn Fn(Range<usize>) + Sync + 'a;
+    type Visit<'a> = dyn FnMut(Range<usize>) + 'a;
 
     #[test]
     fn classes_are_those_of_the_ranges() {
@@ -250,21 +269,24 @@ mod tests {
             let (s, t) = (table.sources()[row], table.targets()[row]);
             assert_eq!((s, t), (sources[old as usize], targets[old as usize]));
         }
-        let found = |visit: &dyn Fn(&Visit<'_>)| {
-            let rows = Mutex::new(Vec::new());
-            visit(&|run| rows.lock().unwrap().extend(run));
-            let mut rows = rows.into_inner().unwrap();
+        let parts = groups.parts();
+        assert_eq!(parts, 3);
+        let found = |visit: &dyn Fn(Range<usize>, &mut Visit<'_>)| {
+            let mut rows = Vec::new();
+            // In two steps, as by two tasks.
+            visit(0..2, &mut |run| rows.extend(run));
+            visit(2..parts, &mut |run| rows.extend(run));
             rows.sort_unstable();
             rows
         };
         for class in 0..4 {
-            let rows = found(&|visit| groups.with_source_in(class, visit));
+            let rows = found(&|parts, visit| groups.with_source_in(class, parts, visit));
             let expected =
                 (0..moved.len()).filter(|&row| source_classes.of(table.sources()[row]) == class);
             assert!(rows.into_iter().eq(expected), "sources of class {class}");
         }
         for class in 0..3 {
-            let rows = found(&|visit| groups.with_target_in(class, visit));
+            let rows = found(&|parts, visit| groups.with_target_in(class, parts, visit));
             let expected =
                 (0..moved.len()).filter(|&row| target_classes.of(table.targets()[row]) == class);
             assert!(rows.into_iter().eq(expected), "targets of class {class}");
