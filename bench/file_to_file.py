@@ -4,17 +4,38 @@
     python3 bench/file_to_file.py target/release/ripplet planted.csv planted.parquet planted.rg > file-to-file.jsonl
 
 A line is one process from its start to its end, files in the page cache. `cores_of_others` is what the
-rest of the machine computed meanwhile; runs with more than --quiet are made again.
+rest of the machine computed meanwhile; runs with more than --quiet are made again. With --peers FILE, a table
+(.csv) with a header and ids 0, 1, …, processes of Python do the same with NetworKit (its reader of edge
+lists, PLP) and with pandas and igraph (label propagation), in turns with ripplet.
 """
 
 import argparse
 import datetime
+import importlib.metadata
 import json
 import os
 import platform
 import subprocess
+import sys
 import tempfile
 import time
+
+
+NETWORKIT = """
+import sys, networkit as nk
+nk.setNumberOfThreads(2)
+reader = nk.graphio.EdgeListReader(",", 0, commentPrefix=open(sys.argv[1]).read(1), continuous=True)
+plp = nk.community.PLP(reader.read(sys.argv[1])).run()
+nk.community.writeCommunities(plp.getPartition(), sys.argv[2])
+"""
+IGRAPH = """
+import sys, igraph, pandas as pd
+frame = pd.read_csv(sys.argv[1])
+g = igraph.Graph.DataFrame(frame, directed=False, use_vids=True)
+membership = g.community_label_propagation().membership
+pd.DataFrame({"id": range(len(membership)), "community": membership}).to_csv(sys.argv[2], index=False)
+"""
+PEERS = {"networkit": NETWORKIT, "pandas, igraph": IGRAPH}
 
 
 def busy_seconds():
@@ -28,7 +49,7 @@ def busy_seconds():
 def measure(command):
     """Runs a command; returns its wall and CPU seconds, and the cores that others kept busy."""
     busy, wall, own = busy_seconds(), time.perf_counter(), os.times()
-    subprocess.run(command, check=True, stderr=subprocess.DEVNULL)
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     wall = time.perf_counter() - wall
     after = os.times()
     cpu = after.children_user + after.children_system - own.children_user - own.children_system
@@ -48,6 +69,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("binary")
     parser.add_argument("files", nargs="+")
+    parser.add_argument("--peers", metavar="FILE", help="a table that NetworKit and igraph read, too")
     parser.add_argument("--repeat", type=int, default=5)
     parser.add_argument("--quiet", type=float, default=0.3)
     parser.add_argument("--patience", type=float, default=1800, help="seconds to wait for a quiet machine")
@@ -56,21 +78,28 @@ def main():
     machine = {"kind": "machine", "when": datetime.datetime.now(datetime.timezone.utc).isoformat("T", "seconds"),
                "cores": os.cpu_count(), "system": f"{platform.system()} {platform.release()}",
                "version": version.stdout.strip()}
+    if arguments.peers:
+        machine |= {name: importlib.metadata.version(name) for name in ("networkit", "igraph", "pandas")}
     print(json.dumps(machine), flush=True)
     end = time.monotonic() + arguments.patience
     with tempfile.TemporaryDirectory() as folder:
-        for file in arguments.files * arguments.repeat:
-            options = ["-o", f"{folder}/out.csv", "--stats", f"{folder}/stats.json", "--device", "cpu"]
+        out, stats = f"{folder}/out.csv", f"{folder}/stats.json"
+        options = ["-o", out, "--stats", stats, "--device", "cpu"]
+        runs = [(file, "ripplet", [arguments.binary, "communities", file, *options]) for file in arguments.files]
+        if arguments.peers:
+            runs += [(arguments.peers, name, [sys.executable, "-c", script, arguments.peers, out]) for name, script in PEERS.items()]
+        for file, program, command in runs * arguments.repeat:
             while True:
                 wait_until_quiet(arguments.quiet, end)
-                wall, cpu, others = measure([arguments.binary, "communities", file, *options])
+                wall, cpu, others = measure(command)
                 if others <= arguments.quiet or time.monotonic() > end:
                     break
-            with open(f"{folder}/stats.json") as stats:
-                seconds = json.load(stats)["seconds"]
-            print(json.dumps({"kind": "file-to-file", "file": os.path.basename(file), "bytes": os.path.getsize(file),
-                              "written": os.path.getsize(f"{folder}/out.csv"), "wall": wall, "cpu": cpu,
-                              "cores_of_others": round(others, 2), "seconds": seconds}), flush=True)
+            line = {"kind": "file-to-file", "program": program, "file": os.path.basename(file), "bytes": os.path.getsize(file),
+                    "written": os.path.getsize(out), "wall": wall, "cpu": cpu, "cores_of_others": round(others, 2)}
+            if program == "ripplet":
+                with open(stats) as file:
+                    line["seconds"] = json.load(file)["seconds"]
+            print(json.dumps(line), flush=True)
 
 
 if __name__ == "__main__":

@@ -235,28 +235,25 @@ impl GraphBuilder {
         let slots = counts.len() - 1;
         let total: u64 = counts[..slots].iter().map(|&c| u64::from(c)).sum();
         let weighted = arcs.rows.edges.weights().is_some();
-        let mut neighbors: Vec<u32> = memory::with_room(total as usize)?;
-        let mut weights: Vec<u32> = memory::with_room(if weighted { total as usize } else { 0 })?;
+        // Zeroed pages that are not touched yet take no memory: a range touches those behind the ranges before.
+        let mut neighbors = memory::zeros::<u32>(total as usize)?;
+        let mut weights = memory::zeros::<u32>(if weighted { total as usize } else { 0 })?;
 
         let (mut end, mut rest) = (0u32, &mut counts[..]);
         for (class, range) in ranges.iter().enumerate() {
             self.options.cancel.check()?;
             let counts = rest.split_off_mut(..range.len()).expect("ranges cover the slots");
             let size = counts.iter().map(|&c| c as usize).sum::<usize>();
-            let base = neighbors.len();
-            neighbors.resize(base + size, 0);
-            let tail = &mut neighbors[base..];
-            let kept = if weighted {
-                weights.resize(base + size, 0);
-                let tail_weights = &mut weights[base..];
+            let places = end as usize..end as usize + size;
+            let tail = &mut neighbors[places.clone()];
+            if weighted {
+                let tail_weights = &mut weights[places];
                 arcs.scatter_weighted(class, range.start, counts, tail, tail_weights)?;
-                self.merge_weighted(counts, tail, tail_weights, sums)?
+                self.merge_weighted(counts, tail, tail_weights, sums)?;
             } else {
                 arcs.scatter(class, range.start, counts, tail)?;
-                self.merge(counts, tail)?
-            };
-            neighbors.truncate(base + kept);
-            weights.truncate(if weighted { base + kept } else { 0 });
+                self.merge(counts, tail)?;
+            }
             for count in counts {
                 let begin = end;
                 end += *count;
@@ -264,6 +261,8 @@ impl GraphBuilder {
             }
         }
         rest[0] = end;
+        neighbors.truncate(end as usize);
+        weights.truncate(end as usize);
         neighbors.shrink_to_fit();
         weights.shrink_to_fit();
         Ok((neighbors, weighted.then_some(weights)))
@@ -271,7 +270,7 @@ impl GraphBuilder {
 
     /// Sorts each list, merges duplicates and closes the gaps; `counts` becomes the lists' new
     /// lengths.
-    fn merge(&self, counts: &mut [u32], arcs: &mut [VertexId]) -> Result<usize, OutOfMemory> {
+    fn merge(&self, counts: &mut [u32], arcs: &mut [VertexId]) -> Result<(), OutOfMemory> {
         let merge = self.options.duplicates.become_one();
         let before = memory::copied(counts)?;
         for_each_list(counts, arcs, &mut [], |count, list, _| {
@@ -281,7 +280,8 @@ impl GraphBuilder {
             }
             Ok(())
         })?;
-        Ok(close_gaps(&before, counts, arcs))
+        close_gaps(&before, counts, arcs);
+        Ok(())
     }
 
     fn merge_weighted(
@@ -290,7 +290,7 @@ impl GraphBuilder {
         arcs: &mut [VertexId],
         weights: &mut [u32],
         sums: &LargestSum,
-    ) -> Result<usize, OutOfMemory> {
+    ) -> Result<(), OutOfMemory> {
         let merge = self.options.duplicates.become_one();
         let before = memory::copied(counts)?;
         for_each_list(counts, arcs, weights, |count, list, weights| {
@@ -313,7 +313,8 @@ impl GraphBuilder {
             Ok(())
         })?;
         close_gaps(&before, counts, weights);
-        Ok(close_gaps(&before, counts, arcs))
+        close_gaps(&before, counts, arcs);
+        Ok(())
     }
 }
 
@@ -421,8 +422,8 @@ fn dedup(list: &mut [u32]) -> usize {
     kept
 }
 
-/// Closes the gaps of lists that shrank from `before` to `after`; returns the total length.
-fn close_gaps(before: &[u32], after: &[u32], arcs: &mut [u32]) -> usize {
+/// Closes the gaps of lists that shrank from `before` to `after`.
+fn close_gaps(before: &[u32], after: &[u32], arcs: &mut [u32]) {
     let (mut from, mut to) = (0, 0);
     for (&before, &after) in before.iter().zip(after) {
         if from != to {
@@ -431,5 +432,4 @@ fn close_gaps(before: &[u32], after: &[u32], arcs: &mut [u32]) -> usize {
         from += before as usize;
         to += after as usize;
     }
-    to
 }
