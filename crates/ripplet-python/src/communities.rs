@@ -9,6 +9,7 @@ use crate::graph::{Graph, format_of, ids_of};
 use crate::job::Watch;
 use crate::options::{Options, vertices};
 use crate::program::{Own, Written, written};
+use crate::ranks::Sharing;
 use arrow_array::builder::LargeStringBuilder;
 use arrow_array::{ArrayRef, Float32Array, Int64Array, RecordBatch, UInt64Array};
 use pyo3::prelude::*;
@@ -27,11 +28,12 @@ use ripplet::lp::refine::{Merge, MergeShare, Objective, Resolution, dendrogram, 
 use ripplet::lp::small::MinSize;
 use ripplet::lp::{Counter, DynProgram, NO_LABEL, Schedule, Settings, Stop, hubs};
 use ripplet::programs::{BuiltIn, ProgramName, StopChoice};
+use ripplet::ranks::mpi;
 use ripplet::{Device, Storage, StoredGraph};
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// The communities of a run.
 #[pyclass(frozen, module = "ripplet._native")]
@@ -145,6 +147,8 @@ pub struct Choices {
     device_memory: Option<u64>,
     host_memory: Option<u64>,
     checkpoints: Option<CheckpointOptions>,
+    /// Which processes share the run, and the time without a sign of life after which one is lost.
+    ranks: Option<(Sharing, Duration)>,
 }
 
 /// Parameters of programs, by their names on the command line.
@@ -248,6 +252,7 @@ impl Choices {
             device_memory: options.count("device_memory", 1)?,
             host_memory: options.count("host_memory", 1)?,
             checkpoints: checkpoints(options)?,
+            ranks: ranks(options)?,
         })
     }
 
@@ -288,6 +293,7 @@ impl Choices {
             ("seeds", !self.seeds.is_empty()),
             ("fixed", !self.fixed.is_empty()),
             ("checkpoint", self.checkpoints.is_some()),
+            ("ranks", self.ranks.is_some()),
             ("a program of your own", self.own.is_some()),
         ];
         if let Some((name, _)) = of_one.iter().find(|(_, is_given)| *is_given) {
@@ -382,6 +388,28 @@ impl Choices {
             search = search.checkpoints(checkpoints);
         }
         search
+    }
+}
+
+/// Returns which processes share the run, and the time after which one is lost, if several may.
+fn ranks(options: &Options<'_>) -> PyResult<Option<(Sharing, Duration)>> {
+    const DEADLINES: std::ops::RangeInclusive<u64> = 1..=86_400;
+    let deadline = match options.count("rank_deadline", 1)? {
+        None => mpi::DEADLINE,
+        Some(seconds) if DEADLINES.contains(&seconds) => Duration::from_secs(seconds),
+        Some(seconds) => {
+            let message = format!("rank_deadline: expected at most 86400 seconds, not {seconds}");
+            return Err(Failure::input(message).into());
+        }
+    };
+    match options.text("ranks")?.as_deref() {
+        None | Some("none") => Ok(None),
+        Some("auto") => Ok(Some((Sharing::Auto, deadline))),
+        Some("mpi") => Ok(Some((Sharing::Mpi, deadline))),
+        Some(other) => {
+            let message = format!("ranks: expected none, auto or mpi, not {other}");
+            Err(Failure::input(message).into())
+        }
     }
 }
 
@@ -569,7 +597,16 @@ fn found(stored: Arc<StoredGraph>, choices: Choices, watch: &mut Watch) -> Resul
     let overlap = matches!(choices.program, BuiltIn::Slpa { .. }) && choices.refine.is_none();
     choices.check(stored.view(), watch)?;
     watch.stage("running");
-    let found = choices.search(stored.view()).run_with(watch)?;
+    let comm = match choices.ranks {
+        None => None,
+        Some((sharing, deadline)) => sharing.comm(deadline)?,
+    };
+    let search = choices.search(stored.view());
+    let search = match comm {
+        None => search,
+        Some(comm) => search.ranks(comm),
+    };
+    let found = search.run_with(watch)?;
     let seconds = begin.elapsed().as_secs_f64();
     watch.stage("collecting communities");
     let rows = Arc::new(Memberships::of(&found, overlap)?);

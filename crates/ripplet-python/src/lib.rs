@@ -37,6 +37,7 @@ mod measures;
 mod networkx;
 mod options;
 mod program;
+mod ranks;
 mod resolutions;
 mod swarm;
 mod table;
@@ -69,6 +70,8 @@ mod native {
     };
     #[pymodule_export]
     use crate::program::{Program, read_program, vertex_table};
+    #[pymodule_export]
+    use crate::ranks::end_ranks;
     #[pymodule_export]
     use crate::resolutions::{plan_resolution_profile, plan_sweep, resolution_profile, sweep};
     #[pymodule_export]

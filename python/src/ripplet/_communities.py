@@ -19,6 +19,7 @@ from ._options import call, given, options
 from ._program import Program, choices_of, variable
 from ._program import program_file as program_of_file
 from ._progress import Progress, reporter
+from ._ranks import end_with_the_interpreter
 from .errors import InputError, OptionError
 
 if TYPE_CHECKING:
@@ -716,6 +717,8 @@ def communities(
     checkpoint: str | os.PathLike[str] | None = None,
     checkpoint_every: int | str | None = None,
     resume: bool = False,
+    ranks: Literal["none", "auto", "mpi"] = "none",
+    rank_deadline: int = 60,
     threads: int | None = None,
     progress: Progress = "auto",
 ) -> Communities:
@@ -790,6 +793,12 @@ def communities(
         Interval of checkpoints: rounds (``10``) or a time (``"30s"``, ``"5m"``, ``"2h"``); by default five minutes.
     resume : bool, default False
         Whether the run goes on from the newest checkpoint, if there is one; :attr:`Communities.resumed` says from where.
+    ranks : {"none", "auto", "mpi"}, default "none"
+        The processes that share the run: this one alone, or all that ``mpirun`` or ``srun`` started, with the same graph and
+        options; each then gets all communities. With ``auto`` it may also be this one alone. The command's default is
+        ``auto``; a process of Python may have been started together with others for work of its own.
+    rank_deadline : int, default 60
+        Seconds without a sign of life after which such a process is lost, and the run ends in all others.
     threads : int, optional
         Threads of the CPU; by default one per core.
     progress : bool or "auto" or callable, default "auto"
@@ -804,6 +813,8 @@ def communities(
     ------
     InputError
         If an option does not take its value, or options do not go together; also a ``ValueError``.
+    RunError
+        If MPI does not start, or another process that shares the run is lost or has another graph or other options.
     DeviceError
         If the device is not there.
     OutOfMemoryError
@@ -859,8 +870,12 @@ def communities(
         checkpoint=None if checkpoint is None else os.fspath(checkpoint),
         checkpoint_every=interval(checkpoint_every),
         resume=resume or None,
+        ranks=None if ranks == "none" else ranks,
+        rank_deadline=None if rank_deadline == 60 else rank_deadline,
         threads=threads,
     )
+    if "ranks" in choices:
+        end_with_the_interpreter()
     if program == "seeded":
         raise OptionError("seeded begins with vertices whose cluster is known: use ripplet.seeded()")
     named = program if own is None else variable(own) if program_file is None else None

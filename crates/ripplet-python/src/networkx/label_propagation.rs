@@ -44,7 +44,7 @@ pub fn semi_synchronous(
         };
         let labels = dispatch_lists!(graph, (out, _incoming) => {
             let mut run = Run::new(out, executor)?;
-            run.to_end(watch)?;
+            run.propagate(watch)?;
             run.labels
         });
         Ok(Array::of(labels))
@@ -107,7 +107,7 @@ impl<N: NeighborLists> Run<N> {
     }
 
     /// Updates one colour after the other, until each vertex has a most frequent label of its neighbours.
-    fn to_end(&mut self, watch: &mut Watch) -> Result<(), Failure> {
+    fn propagate(&mut self, watch: &mut Watch) -> Result<(), Failure> {
         watch.stage("colouring");
         let colours = colours_of(self.lists)?;
         watch.stage("running");

@@ -59,6 +59,12 @@ pub(super) struct Request(usize);
 
 /// The functions of an opened library. Calls must not overlap.
 pub(super) trait Calls: Send {
+    /// Returns whether this process has started MPI already.
+    fn has_started(&self) -> Result<bool, CommError>;
+
+    /// Joins an MPI that this process has started. Returns why that is not possible.
+    fn join(&self) -> Result<(), String>;
+
     /// Starts MPI. Returns MPI's explanation if it fails.
     fn start(&self) -> Result<(), String>;
 
@@ -107,6 +113,8 @@ struct Constants<H> {
     ignore_status: *mut c_void,
     /// The level of threads at which any thread may call, but no two at the same time.
     serialized: c_int,
+    /// The level of threads at which threads may call at the same time.
+    multiple: c_int,
 }
 
 // SAFETY: `ignore_status` is a constant, and not read through.
@@ -116,6 +124,8 @@ struct Table<H> {
     constants: Constants<H>,
     init_thread:
         unsafe extern "C" fn(*mut c_int, *mut *mut *mut c_char, c_int, *mut c_int) -> c_int,
+    initialized: unsafe extern "C" fn(*mut c_int) -> c_int,
+    query_thread: unsafe extern "C" fn(*mut c_int) -> c_int,
     finalize: unsafe extern "C" fn() -> c_int,
     comm_rank: unsafe extern "C" fn(H, *mut c_int) -> c_int,
     comm_size: unsafe extern "C" fn(H, *mut c_int) -> c_int,
@@ -150,6 +160,7 @@ pub(super) unsafe fn find(
                 // MPI_STATUS_IGNORE is the address 1.
                 ignore_status: ptr::without_provenance_mut(1),
                 serialized: 2,
+                multiple: 3,
             };
             // SAFETY: the caller's promise.
             unsafe { table(library, constants) }
@@ -167,6 +178,7 @@ pub(super) unsafe fn find(
                 errors_return: address("ompi_mpi_errors_return")?,
                 ignore_status: ptr::null_mut(),
                 serialized: 2,
+                multiple: 3,
             };
             // SAFETY: the caller's promise.
             unsafe { table(library, constants) }
@@ -179,6 +191,7 @@ pub(super) unsafe fn find(
                 errors_return: Pointer::from_bits(0x143),
                 ignore_status: ptr::null_mut(),
                 serialized: 2048,
+                multiple: 4096,
             };
             // SAFETY: the caller's promise.
             unsafe { table(library, constants) }
@@ -202,6 +215,8 @@ unsafe fn table<H: Handle>(
     Ok(Box::new(Table {
         constants,
         init_thread: function!("MPI_Init_thread"),
+        initialized: function!("MPI_Initialized"),
+        query_thread: function!("MPI_Query_thread"),
         finalize: function!("MPI_Finalize"),
         comm_rank: function!("MPI_Comm_rank"),
         comm_size: function!("MPI_Comm_size"),
@@ -232,6 +247,14 @@ impl<H: Handle> Table<H> {
             SUCCESS => text(&buffer, len),
             _ => format!("error {code}"),
         }
+    }
+
+    /// Makes functions return errors, which otherwise end the process.
+    fn return_errors(&self) -> Result<(), String> {
+        let Constants { world, errors_return, .. } = self.constants;
+        // SAFETY: MPI has started, and both are its constants.
+        let code = unsafe { (self.comm_set_errhandler)(world, errors_return) };
+        self.check(code, "MPI_Comm_set_errhandler").map_err(|error| error.to_string())
     }
 
     fn check(&self, code: c_int, function: &'static str) -> Result<(), CommError> {
@@ -266,10 +289,27 @@ impl<H: Handle> Calls for Table<H> {
         if provided < wanted {
             return Err("it allows one thread alone to communicate".into());
         }
-        let Constants { world, errors_return, .. } = self.constants;
-        // SAFETY: MPI has started, and both are its constants.
-        let code = unsafe { (self.comm_set_errhandler)(world, errors_return) };
-        self.check(code, "MPI_Comm_set_errhandler").map_err(|error| error.to_string())
+        self.return_errors()
+    }
+
+    fn has_started(&self) -> Result<bool, CommError> {
+        let mut has_started = 0;
+        // SAFETY: MPI allows this call at any time.
+        let code = unsafe { (self.initialized)(&mut has_started) };
+        self.check(code, "MPI_Initialized")?;
+        Ok(has_started != 0)
+    }
+
+    fn join(&self) -> Result<(), String> {
+        let mut level = 0;
+        // SAFETY: MPI has started.
+        let code = unsafe { (self.query_thread)(&mut level) };
+        self.check(code, "MPI_Query_thread").map_err(|error| error.to_string())?;
+        if level < self.constants.multiple {
+            let reason = "this process started it for fewer threads than MPI_THREAD_MULTIPLE";
+            return Err(reason.into());
+        }
+        self.return_errors()
     }
 
     fn finish(&self) {

@@ -7,6 +7,7 @@ use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_LAZY, RTLD_LOCAL, RTLD_NOW
 use std::env;
 use std::error::Error;
 use std::ffi::c_void;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The file names of an interface's library.
@@ -36,7 +37,7 @@ pub(super) fn open(launch: &Launch, asked: Option<&Path>) -> Result<Opened, Open
     let asked = asked
         .map(Path::to_owned)
         .or_else(|| env::var_os(LIBRARY).filter(|path| !path.is_empty()).map(PathBuf::from));
-    if let Some(path) = asked {
+    if let Some(path) = asked.or_else(loaded) {
         return open_path(&path);
     }
     let tried = candidates(launch);
@@ -55,18 +56,31 @@ pub(super) fn open(launch: &Launch, asked: Option<&Path>) -> Result<Opened, Open
     load(path, *interface)
 }
 
+/// Returns the MPI that this process has loaded already, such as that of mpi4py.
+fn loaded() -> Option<PathBuf> {
+    // The file of the system that lists them; without it, none is known.
+    let mapped = fs::read_to_string("/proc/self/maps").ok()?;
+    let paths = mapped.lines().filter_map(|line| line.find('/').map(|at| Path::new(&line[at..])));
+    paths.into_iter().find(|path| interface_of(path).is_some()).map(Path::to_owned)
+}
+
 /// Opens a library by its path.
 fn open_path(path: &Path) -> Result<Opened, OpenError> {
     let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    let name = real.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    match interface_of(&real) {
+        Some(interface) => load(path, interface),
+        None => Err(OpenError::NotKnown { library: path.display().to_string() }),
+    }
+}
+
+/// Returns the interface that the name of a library says.
+fn interface_of(path: &Path) -> Option<Interface> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
     let is = |known: &str| {
         // A library may have more numbers at its end: libmpi.so.12.3.1.
         name.strip_prefix(known).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
     };
-    match NAMES.iter().find(|(_, known)| is(known)) {
-        Some((interface, _)) => load(path, *interface),
-        None => Err(OpenError::NotKnown { library: path.display().to_string() }),
-    }
+    NAMES.iter().find(|(_, known)| is(known)).map(|&(interface, _)| interface)
 }
 
 /// Returns the libraries to try, the launcher's family first, each first beside the launcher.

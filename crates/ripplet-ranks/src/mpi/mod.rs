@@ -1,6 +1,6 @@
 //! Ranks as processes that an MPI launcher started, over an MPI that is opened at run time.
 //!
-//! A build needs no MPI. [`open`] finds a library, in one of three binary interfaces, and uses eleven
+//! A build needs no MPI. [`open`] finds a library, in one of three binary interfaces, and uses 13
 //! of its functions:
 //!
 //! | interface | library | MPIs |
@@ -158,8 +158,12 @@ pub enum OpenError {
 ///
 /// All ranks must open it. When the communicator is dropped, it waits until all others are dropped.
 ///
+/// If the process has loaded an MPI, as mpi4py does, this is the one; if it has started it, the communicator
+/// joins it, and its end is left to the process. Messages have tags of their own, 7701 and 7702.
+///
 /// # Errors
-/// If no MPI is found, it is not the launcher's, or does not start.
+/// If no MPI is found, it is not the launcher's, or does not start; or if the process has started it, but not for
+/// several threads at the same time (`MPI_THREAD_MULTIPLE`).
 #[cfg(unix)]
 pub fn open(launch: &Launch, options: MpiOptions) -> Result<Comm, OpenError> {
     wire::open(launch, options).map(Comm::new)

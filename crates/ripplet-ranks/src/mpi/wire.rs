@@ -40,6 +40,8 @@ struct Mpi {
     piece: usize,
     name: String,
     is_broken: bool,
+    /// Whether the process has started MPI by itself, and so ends it.
+    is_joined: bool,
 }
 
 /// Whether MPI has been opened in this process.
@@ -68,10 +70,13 @@ pub(super) fn open(launch: &Launch, options: MpiOptions) -> Result<impl Wire + '
     }
     let no_thread = |error| OpenError::System(format!("cannot start a thread: {error}"));
     let alarm = Alarm::start(on_lost, deadline).map_err(no_thread)?;
-    let started = calls.start();
+    let is_joined = calls.has_started().unwrap_or(false);
+    let started = if is_joined { calls.join() } else { calls.start() };
     alarm.returned();
     if let Err(reason) = started {
         alarm.stop();
+        // The process may go on with its own MPI.
+        OPENED.store(!is_joined, SeqCst);
         return Err(OpenError::NotStarted { library, reason });
     }
     let not_started = |error: CommError| OpenError::NotStarted {
@@ -82,7 +87,9 @@ pub(super) fn open(launch: &Launch, options: MpiOptions) -> Result<impl Wire + '
     let size = calls.size().map_err(not_started)?;
     if (launch.knows_size() && size != launch.size) || size <= launch.rank {
         // Each process is a rank of its own world: nothing is in its way.
-        calls.finish();
+        if !is_joined {
+            calls.finish();
+        }
         FINISHED.store(true, SeqCst);
         alarm.stop();
         let launched = launch.size;
@@ -95,7 +102,7 @@ pub(super) fn open(launch: &Launch, options: MpiOptions) -> Result<impl Wire + '
     let watch = thread::Builder::new().name("signs of life".into()).spawn(run);
     let watch = watch.map_err(no_thread)?;
     let (watch, is_broken) = (Some(watch), false);
-    Ok(Mpi { rank, size, shared, watch, piece: piece.max(1), name, is_broken })
+    Ok(Mpi { rank, size, shared, watch, piece: piece.max(1), name, is_broken, is_joined })
 }
 
 /// The message from a rank.
@@ -359,7 +366,9 @@ impl Drop for Mpi {
         };
         self.shared.order(order);
         if self.join() && order == Order::Close {
-            self.shared.calls().finish();
+            if !self.is_joined {
+                self.shared.calls().finish();
+            }
             FINISHED.store(true, SeqCst);
             self.shared.alarm().stop();
         }

@@ -686,7 +686,9 @@ impl<'g> CommunitySearch<'g> {
             Some(objective) => self.run_refinement(objective, observer),
             None => self.run_program(observer),
         };
-        if let (Some(comm), Err(_)) = (&self.ranks, &found) {
+        // What is not possible on ranks is refused on all of them, before the first message.
+        let is_refused = matches!(found, Err(CommunitiesError::NotOnRanks(_)));
+        if let (Some(comm), Err(_), false) = (&self.ranks, &found, is_refused) {
             comm.lock().unwrap_or_else(PoisonError::into_inner).abort(1);
         }
         found

@@ -1,0 +1,142 @@
+"""Processes that a launcher of MPI started share a run."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ripplet as rp
+
+LAUNCHERS = {"mpich": "RIPPLET_MPICH", "openmpi": "RIPPLET_OPENMPI"}
+EDGES = [(a, a * 7 % 90) for a in range(90)] + [(a, (a + 1) % 90) for a in range(90)]
+
+PLAIN = f"""
+    import ripplet as rp
+    g = rp.graph({EDGES!r})
+    alone = rp.communities(g, threads=1)
+"""
+SHARED = """
+    c = rp.communities(g, ranks="mpi", rank_deadline=30, threads=1)
+    assert c.labels.tolist() == alone.labels.tolist() and c.modularity == alone.modularity
+    assert [(r.changed, r.visited, r.scanned) for r in c.rounds] == [(r.changed, r.visited, r.scanned) for r in alone.rounds]
+"""
+
+
+def mpirun(mpi: str, processes: int, *parts: str) -> subprocess.CompletedProcess[str]:
+    """Runs a script in processes that share runs; it must end within two minutes."""
+    script = "".join(map(textwrap.dedent, parts))
+    folder = os.environ.get(LAUNCHERS[mpi])
+    if folder is None:
+        assert "RIPPLET_REQUIRE_MPI" not in os.environ, f"{LAUNCHERS[mpi]} is not set"
+        pytest.skip(f"{LAUNCHERS[mpi]} names no MPI")
+    environment = {
+        **os.environ,
+        "PATH": f"{folder}/bin{os.pathsep}{os.environ['PATH']}",
+        "LD_LIBRARY_PATH": f"{folder}/lib{os.pathsep}{os.environ.get('LD_LIBRARY_PATH', '')}",
+        "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
+        "OMPI_ALLOW_RUN_AS_ROOT": "1",
+        "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    }
+    options = ["--oversubscribe"] if mpi == "openmpi" else []
+    command = [str(Path(folder, "bin/mpirun")), *options, "-n", str(processes), sys.executable, "-c", script]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, stdin=subprocess.DEVNULL)
+
+
+@pytest.fixture(params=LAUNCHERS)
+def mpi(request: Any) -> str:
+    return str(request.param)
+
+
+def test_processes_that_share_runs_have_the_communities_of_one(mpi: str) -> None:
+    script = """
+    for options in ({"program": "cdlp"}, {"schedule": "sync", "merge": "off"}, {"program": "llp", "gamma": 0.5}):
+        found = rp.communities(g, ranks="auto", rank_deadline=30, **options)
+        assert found.labels.tolist() == rp.communities(g, **options).labels.tolist(), options
+    try:
+        rp.communities(g, refine="modularity", ranks="mpi", rank_deadline=30)
+    except rp.RippletError as error:
+        assert "not possible on several ranks" in str(error), error
+    else:
+        raise AssertionError("refined")
+    assert rp.communities(g, ranks="mpi", rank_deadline=30, seed=3).labels.tolist() == rp.communities(g, seed=3).labels.tolist()
+    print("done")
+    """
+    ran = mpirun(mpi, 3, PLAIN, SHARED, script)
+    assert ran.returncode == 0 and ran.stdout.count("done") == 3, (ran.stdout, ran.stderr)
+
+
+def test_a_process_with_other_options_is_an_error_in_all(mpi: str) -> None:
+    script = """
+    import os
+    rank = int(os.environ.get("PMI_RANK", os.environ.get("OMPI_COMM_WORLD_RANK")))
+    try:
+        rp.communities(g, ranks="mpi", seed=rank)
+    except rp.RippletError as error:
+        print("refused:", error, flush=True)
+    """
+    ran = mpirun(mpi, 2, PLAIN, script)
+    # The launcher ends the other one with the first that ends, which has the code 1.
+    assert "refused: " in ran.stdout and "rank 1" in ran.stdout, (ran.stdout, ran.stderr)
+    assert ran.returncode != 0
+
+
+def test_a_process_that_leaves_ends_the_run_of_the_others(mpi: str) -> None:
+    script = """
+    import os, sys
+    if os.environ.get("PMI_RANK", os.environ.get("OMPI_COMM_WORLD_RANK")) == "1":
+        rp.communities(g, ranks="mpi", rank_deadline=5)
+        sys.exit()
+    rp.communities(g, ranks="mpi", rank_deadline=5)
+    try:
+        rp.communities(g, ranks="mpi", rank_deadline=5)
+    except rp.RippletError as error:
+        print("ended:", error, flush=True)
+    """
+    ran = mpirun(mpi, 2, PLAIN, script)
+    assert "ended: " in ran.stdout, (ran.stdout, ran.stderr)
+
+
+def test_the_mpi_of_mpi4py_is_shared(mpi: str) -> None:
+    pytest.importorskip("mpi4py")
+    script = """
+    assert MPI.COMM_WORLD.allreduce(1) == MPI.COMM_WORLD.size == 2
+    print("done")
+    """
+    ran = mpirun(mpi, 2, "from mpi4py import MPI", PLAIN, SHARED, script)
+    assert ran.returncode == 0 and ran.stdout.count("done") == 2, (ran.stdout, ran.stderr)
+
+
+def test_an_mpi_for_one_thread_is_refused(mpi: str) -> None:
+    pytest.importorskip("mpi4py")
+    begin = """
+    import mpi4py
+    mpi4py.rc.thread_level = "serialized"
+    from mpi4py import MPI
+    """
+    script = """
+    try:
+        rp.communities(g, ranks="mpi")
+    except rp.RippletError as error:
+        assert "MPI_THREAD_MULTIPLE" in str(error), error
+        print("refused", flush=True)
+    """
+    ran = mpirun(mpi, 2, begin, PLAIN, script)
+    assert ran.stdout.count("refused") == 2, (ran.stdout, ran.stderr)
+
+
+def test_one_process_is_no_rank(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID"):
+        monkeypatch.delenv(name, raising=False)
+    assert rp.communities(EDGES, ranks="auto").labels.tolist() == rp.communities(EDGES).labels.tolist()
+    with pytest.raises(rp.InputError, match="mpirun or srun"):
+        rp.communities(EDGES, ranks="mpi")
+    with pytest.raises(ValueError, match="ranks: expected none, auto or mpi, not two"):
+        rp.communities(EDGES, ranks="two")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="86400"):
+        rp.communities(EDGES, ranks="auto", rank_deadline=10**6)
