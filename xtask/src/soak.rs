@@ -39,7 +39,7 @@ const MIRI_FLAGS: &str = "-Zmiri-ignore-leaks -Zmiri-permissive-provenance -Zmir
     -Zmiri-disable-isolation -Zmiri-env-set=RUST_BACKTRACE=0";
 
 /// What the tests of the Python package need.
-const PYTHON: &str = "pip install networkx igraph networkit scipy pandas polars pyarrow duckdb scikit-learn tqdm mypy pytest hypothesis";
+const PYTHON: &str = "pip install networkx igraph networkit scipy pandas polars pyarrow duckdb scikit-learn tqdm mpi4py mypy pytest hypothesis";
 
 /// A part of the run: its name, its work, and how to install what it needs beyond stable Rust.
 struct Part {
