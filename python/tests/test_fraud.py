@@ -324,6 +324,175 @@ def test_unknown_tables_and_columns_are_named(run: rp.fraud.Run, tmp_path: Path)
         rp.fraud.open(7)  # type: ignore[arg-type]
 
 
+# Graphs of windows.
+
+@pytest.fixture(scope="module")
+def mapping(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("mapping") / "m.toml"
+    path.write_text(TOML)
+    return path
+
+
+WINDOW: list[tuple[dict[str, Any], list[str]]] = [
+    ({}, []),
+    ({"until": "2024-03-18"}, ["--until", "2024-03-18"]),
+    ({"until": "2024-03-19T00:00:00"}, ["--until", "2024-03-19T00:00:00"]),
+    ({"growing": True, "until": "2024-03-08"}, ["--growing", "--until", "2024-03-08"]),
+    ({"full_slides": True, "since": "2024-03-03", "before": "2024-03-28"},
+     ["--full-slides", "--since", "2024-03-03", "--before", "2024-03-28"]),
+]
+
+
+@pytest.mark.parametrize("options, arguments", WINDOW, ids=str)
+def test_the_graph_of_a_window_is_the_commands(
+    options: dict[str, Any], arguments: list[str], command: Any, mapping: Path, tmp_path: Path
+) -> None:
+    graphs = [
+        rp.fraud.window(rows(), mapping=MAPPING, threads=2, **WINDOWS, **options),
+        rp.fraud.window([PAYMENTS], mapping=mapping, progress=False, **WINDOWS, **options),
+    ]
+    for name in ("g.csv", "g.rg", "g.parquet"):
+        command("fraud", "window", PAYMENTS, "-m", mapping, "-w", "14d", "-s", "4d", *arguments, "-o", tmp_path / name)
+        for graph in graphs:
+            graph.write(tmp_path / f"mine-{name}")
+            assert (tmp_path / f"mine-{name}").read_bytes() == (tmp_path / name).read_bytes()
+    assert graphs[0].weighted and not graphs[0].directed and "account:ivo" in graphs[0]
+    assert len(rp.communities(graphs[0])) > 1
+
+
+def test_a_window_has_weights_of_the_mapping_and_a_summary(command: Any, tmp_path: Path) -> None:
+    weight = {"of": "amount"}
+    (tmp_path / "m.toml").write_text(f'{TOML}[weight]\nof = "amount"\n')
+    command("fraud", "window", PAYMENTS, "-m", tmp_path / "m.toml", "-w", "14d", "-s", "4d", "-o", tmp_path / "g.rg")
+    table = rows()
+    graph = rp.fraud.window(table, mapping={**MAPPING, "weight": weight}, **WINDOWS)
+    expected = rp.graph(tmp_path / "g.rg", weight=True)
+    assert graph.ids.tolist() == expected.ids.tolist()
+    for mine, its in zip(graph.edge_arrays(), expected.edge_arrays(), strict=True):
+        assert mine.tolist() == its.tolist()
+    days = pd.Series(table["date"])
+    inside = int((days >= days.max().floor("D") - pd.Timedelta(days=13)).sum())
+    assert (graph.summary or "").startswith(f"{inside} transactions from ")
+    table["amount"][5] = None
+    skipped = rp.fraud.window(table, mapping=MAPPING, on_error="skip", **WINDOWS)
+    assert "; 1 row was left out" in (skipped.summary or "")
+
+
+BAD_WINDOW: list[tuple[dict[str, Any], type[Exception], str]] = [
+    ({"until": "2030-01-01"}, ValueError, "no window that ends then: the last days of the 5 windows are 2024-03-14 to 2024-03-30"),
+    ({"until": "soon"}, ValueError, "until: "),
+    ({"until": 20240318}, TypeError, "until: expected a string"),
+    ({"before": "2023-01-01"}, ValueError, "no window that ends then: there are no transactions"),
+    ({"transactions": change(amount=[1.0, -2.0, 1.0, 3.0])}, ValueError, "row 1 .*below 0"),
+    ({"transactions": None}, TypeError, "transactions: a table or paths"),
+    ({"transactions": "nowhere.csv"}, OSError, "nowhere.csv"),
+    ({"mapping": {"tme": "date"}}, ValueError, "unknown field `tme`"),
+    ({"mapping": {**MAPPING, "weight": {"of": "amont"}}}, ValueError, "amont"),
+    ({"known_bad": ["ivo"]}, TypeError, "window.. has no option known_bad"),
+    ({"threads": 0}, ValueError, "threads"),
+]
+
+
+@pytest.mark.parametrize("options, error, message", BAD_WINDOW, ids=lambda value: str(value)[:40])
+def test_bad_input_of_a_window_is_an_exception(options: dict[str, Any], error: type[Exception], message: str) -> None:
+    taken = {"transactions": rows(), "mapping": MAPPING, **WINDOWS, **options}
+    with pytest.raises(rp.RippletError, match=message) as raised:
+        rp.fraud.window(**taken)
+    assert isinstance(raised.value, error)
+
+
+# Searches.
+
+FIND: list[tuple[Any, dict[str, Any], list[str]]] = [
+    ("ivo", {}, ["ivo"]),
+    ("ivo", {"kind": "account"}, ["ivo", "--kind", "account"]),
+    ("nobody", {}, ["nobody"]),
+    ("A", {"part": True}, ["A", "--part"]),
+    ("a", {"part": True, "most": 3}, ["a", "--part", "--most", "3"]),
+]
+
+
+@pytest.mark.parametrize("id, options, arguments", FIND, ids=str)
+def test_what_is_found_is_the_commands(
+    id: str, options: dict[str, Any], arguments: list[str], command: Any, tmp_path: Path
+) -> None:
+    run = rp.fraud.run(rows(), mapping=MAPPING, known_bad=KNOWN, **WINDOWS)
+    command("fraud", "find", *arguments[:1], run.folder, *arguments[1:], "-o", tmp_path / "x.parquet")
+    command("fraud", "find", *arguments[:1], run.folder, *arguments[1:], "-o", tmp_path / "x.csv")
+    pq = pytest.importorskip("pyarrow.parquet")
+    for source in (run, rp.fraud.open(run.folder)):
+        found = source.find(id, **options)
+        assert found.to_arrow().equals(pq.read_table(tmp_path / "x.parquet"))
+    with open(tmp_path / "x.csv", newline="") as file:
+        lines = list(csv.DictReader(file))
+    assert found.columns == list(lines[0]) and len(found) == len(lines) > 0
+    for name in ("window", "id", "place", "cluster"):
+        assert ["" if value is None else str(value) for value in found[name]] == [line[name] for line in lines]
+    assert [str(time) for time in found.to_pandas()["from"]] == [line["from"].replace("T", " ").replace("Z", "+00:00") for line in lines]
+    assert len(set(found["id"])) + found.others == len(run.find(id, **{**options, "most": 10**6}).to_pandas()["id"].unique())
+    assert found.others > 0 or "most" not in options
+
+
+def test_notes_of_a_search_are_the_commands(run: rp.fraud.Run) -> None:
+    path = os.environ.get("RIPPLET_COMMAND", "")
+    if not Path(path).is_file():
+        pytest.skip("RIPPLET_COMMAND does not name the command")
+    found = run.find("", part=True, most=2)
+    arguments = [path, "fraud", "find", "", str(run.folder), "--part", "--most", "2"]
+    said = subprocess.run(arguments, capture_output=True, text=True, check=True).stderr
+    assert len(found.notes) == 2 and found.others == int(found.notes[0].split()[0])
+    notes = said.replace("--most ", "most=").splitlines()
+    assert notes == [f"note: {note}" for note in found.notes]
+    again = pickle.loads(pickle.dumps(found))
+    assert again.to_arrow().equals(found.to_arrow()) and (again.others, again.notes) == (found.others, found.notes)
+    with pytest.raises(AttributeError):
+        found.others = 0
+
+
+def test_integers_are_ids_as_the_data_has_them() -> None:
+    table = change(payer=[7, 8, 7, 9], payee=[1, 2, 1, 1])
+    run = rp.fraud.run(table, mapping=MAPPING, **WINDOWS)
+    assert set(run.find(7)["id"]) == {"7"} and run.find(7).to_arrow().equals(run.find("7").to_arrow())
+
+
+BAD_FIND: list[tuple[tuple[Any, ...], dict[str, Any], type[Exception], str]] = [
+    (("Ivo",), {}, ValueError, "no window of .* has an entity with the id `Ivo`: ids must match exactly; part=True finds all"),
+    (("ivo7",), {"part": True}, ValueError, "no window of .* has an entity whose id contains `ivo7`: see that the folder"),
+    (("ivo",), {"kind": "user"}, ValueError, "no window of .* has an entity of kind user: the kinds of the run are account"),
+    (("ivo",), {"most": 0}, ValueError, "most: expected a whole number, 1 or above"),
+    (("ivo",), {"part": "yes"}, TypeError, "part: expected True or False"),
+    (("ivo",), {"kind": 7}, TypeError, "kind: expected a string"),
+    (("ivo",), {"knd": "user"}, TypeError, "did you mean kind"),
+    ((None,), {}, TypeError, "id: expected a string or an integer, not NoneType"),
+    ((), {}, TypeError, "id"),
+]
+
+
+@pytest.mark.parametrize("id, options, error, message", BAD_FIND, ids=lambda value: str(value)[:40])
+def test_a_bad_search_is_an_exception(
+    id: tuple[Any, ...], options: dict[str, Any], error: type[Exception], message: str, run: rp.fraud.Run
+) -> None:
+    with pytest.raises(rp.RippletError, match=message) as raised:
+        run.find(*id, **options)
+    assert isinstance(raised.value, error)
+
+
+def test_a_search_of_a_folder_that_is_gone_or_damaged_is_an_exception(tmp_path: Path) -> None:
+    run = rp.fraud.run(rows(), mapping=MAPPING, output=tmp_path / "run", **WINDOWS)
+    entities = min((tmp_path / "run" / "windows").glob("*/entities.parquet"))
+    entities.write_bytes(b"damaged")
+    with pytest.raises(rp.InputError, match="entities.parquet"):
+        run.find("ivo")
+    entities.unlink()
+    with pytest.raises(rp.InputError, match="an older version of ripplet"):
+        run.find("ivo")
+    (tmp_path / "run").rename(tmp_path / "moved")
+    with pytest.raises(rp.InputError, match="has no run in it"):
+        run.find("ivo")
+
+
+# Ctrl-C.
+
 def test_a_run_is_cancelled_and_leaves_no_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     import tempfile
 

@@ -1,4 +1,4 @@
-"""The options of the command's ``communities`` are Python's, or are listed here with the reason."""
+"""The options of the command's ``communities`` and ``fraud`` are Python's, or are listed here with the reason."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from collections.abc import Callable
 from typing import Any
 
 from conftest import ROOT
+
+import pytest
 
 import ripplet as rp
 
@@ -67,21 +69,48 @@ LACKS: set[str] = set()
 OF_PYTHON = {"data", "progress"}
 
 
-def options_of_the_command() -> set[str]:
-    script = [sys.executable, "-c", "from ripplet_command import main; main()", "communities", "--help"]
+FRAUD: list[tuple[str, Callable[..., Any], dict[str, str], set[str]]] = [
+    ("run", rp.fraud.run, {
+        "follow": "the command's alone", "every": "of --follow",
+        "password_file": "the command's alone", "to_password_file": "the command's alone",
+    }, {"transactions"}),
+    ("evaluate", rp.fraud.evaluate, {
+        "password_file": "the command's alone", "output": "draws of the result", "to": "draws of the result",
+    }, {"transactions"}),
+    ("window", rp.fraud.window, {"password_file": "the command's alone", "output": "write() of the graph"}, {"transactions"}),
+    ("find", rp.fraud.Run.find, {"output": "the result", "to": "the result"}, {"self", "id"}),
+]
+"""Commands of fraud, their functions, the options that Python has not with the reason, and what is Python's alone."""
+
+OF_ALL = {"quiet", "verbose", "help"}
+
+
+def options_of_the_command(*names: str) -> set[str]:
+    script = [sys.executable, "-c", "from ripplet_command import main; main()", *names, "--help"]
     text = subprocess.run(script, capture_output=True, text=True, check=True).stdout
     found = re.findall(r"^ +(?:-\w, )?--([a-z-]+)", text, re.MULTILINE)
-    assert len(found) > 50
+    assert len(found) > 5
     return {name.replace("-", "_") for name in found}
 
 
 def test_each_option_of_the_command_is_in_python_or_listed() -> None:
-    command = options_of_the_command()
+    command = options_of_the_command("communities")
+    assert len(command) > 50
     mine = set(inspect.signature(rp.communities).parameters)
     listed = [set(ELSEWHERE), set(OTHERWISE), LACKS]
     assert sum(map(len, listed)) == len(set().union(*listed)), "an option is in two lists"
     assert command - mine == set().union(*listed)
     assert mine - command == OF_PYTHON
+
+
+@pytest.mark.parametrize("name, function, otherwise, of_python", FRAUD, ids=lambda value: value if isinstance(value, str) else "")
+def test_each_option_of_fraud_is_in_python_or_listed(
+    name: str, function: Callable[..., Any], otherwise: dict[str, str], of_python: set[str]
+) -> None:
+    command = options_of_the_command("fraud", name)
+    mine = set(inspect.signature(function).parameters)
+    assert command - mine == otherwise.keys() | OF_ALL
+    assert mine - command == of_python | {"progress"}
 
 
 def test_what_other_functions_have_is_there() -> None:

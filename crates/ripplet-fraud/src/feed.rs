@@ -3,7 +3,7 @@
 //! [`Feed::advance`] reads until a window's last day has ended. [`Feed::slide`] builds that window, or
 //! [`Feed::pass`] skips it. The last window ends with the last day, however short its slide is, unless
 //! [`FeedOptions::full_slides`]. If the stream ends before the first window is complete, one window is built
-//! of what there is.
+//! of what there is. [`Feed::slide_to`] builds a single window.
 
 use crate::days::DayAdjacency;
 use crate::entities::EntityError;
@@ -81,6 +81,25 @@ pub enum FeedError {
     /// The observer cancelled.
     #[error("cancelled")]
     Cancelled,
+}
+
+/// Error if no window of a feed ends at the requested instant.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[error("there is no window that ends then")]
+pub struct NoWindow {
+    /// Ends of the windows that there are, ascending.
+    pub ends: Vec<Timestamp>,
+}
+
+impl NoWindow {
+    /// Returns which windows there are, as a sentence without a period.
+    pub fn help(&self) -> String {
+        let (Some(first), Some(last)) = (self.ends.first(), self.ends.last()) else {
+            return "there are no transactions in the input".into();
+        };
+        let (first, last) = (first.as_last(), last.as_last());
+        format!("the last days of the {} windows are {first} to {last}", self.ends.len())
+    }
 }
 
 /// Pipeline from sources to windows.
@@ -228,6 +247,34 @@ impl Feed {
     /// Skips the window that ends with the last day.
     pub fn pass(&mut self) {
         self.sliding.pass();
+    }
+
+    /// Reads until the window that ends at `until`, by default until the last one, and builds it; windows before
+    /// `until` are skipped. Then [`Feed::window`] returns it, or `None` for a new feed of which no window ends there.
+    ///
+    /// Returns the ends of the windows up to it, ascending, as [`NoWindow`] takes them.
+    ///
+    /// # Errors
+    /// If reading fails, the window cannot be built, or `is_cancelled`.
+    pub fn slide_to(
+        &mut self,
+        until: Option<Timestamp>,
+        is_cancelled: impl Fn() -> bool,
+    ) -> Result<Vec<Timestamp>, FeedError> {
+        let mut ends = Vec::new();
+        while self.advance(|_| Ok(()), &is_cancelled)? == Advance::Window {
+            let end = self.range().until;
+            ends.push(end);
+            if until.is_none_or(|wanted| wanted == end) {
+                self.slide()?;
+            } else {
+                self.pass();
+            }
+            if until == Some(end) {
+                break;
+            }
+        }
+        Ok(ends)
     }
 
     /// Returns the last window that was built.

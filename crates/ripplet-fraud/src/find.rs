@@ -5,18 +5,22 @@
 
 use crate::Timestamp;
 use crate::folder::{ACTIVE, ENTITIES, FolderError, RunFolder, WindowRecord};
+use crate::model::FEWEST;
 use crate::output::KnownBadStatus;
-use crate::output::tables::{Kind, Table, names, narrow, numbers, reals, some_numbers, times};
+use crate::output::tables::{Kind, names, narrow, numbers, reals, schema_of, some_numbers, times};
 use crate::source::{self, SourceError};
 use crate::time::BadTime;
 use arrow_array::cast::AsArray;
 use arrow_array::{
-    Array, BooleanArray, Float32Array, Float64Array, RecordBatch, StringArray, UInt32Array,
+    Array, ArrayRef, BooleanArray, Float32Array, Float64Array, RecordBatch, StringArray,
+    UInt32Array,
 };
+use arrow_schema::{ArrowError, SchemaRef};
 use hashbrown::HashMap;
 use ripplet_graph::VertexId;
 use ripplet_io::WriteError;
-use ripplet_io::write::Target;
+use ripplet_io::write::{RecordWriter, Target};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use thiserror::Error;
@@ -134,6 +138,54 @@ pub enum FindError {
     Cancelled,
 }
 
+/// Error of a search that finds no entity.
+#[derive(Clone, Debug, Error)]
+pub enum NotFound {
+    /// No entity of the run is of the kind.
+    #[error("no window of {} has an entity of kind {kind}", folder.display())]
+    Kind {
+        /// The run folder.
+        folder: PathBuf,
+        /// The kind of the query.
+        kind: String,
+        /// Kinds of the run.
+        kinds: Vec<String>,
+    },
+    /// No entity of the run has the id.
+    #[error("no window of {} has an {}", folder.display(), wanted(.query))]
+    Id {
+        /// The run folder.
+        folder: PathBuf,
+        /// The query.
+        query: Query,
+    },
+}
+
+/// Returns the entity that a query is about, in words.
+fn wanted(query: &Query) -> String {
+    let Query { text, part, kind, .. } = query;
+    let kind = kind.as_ref().map_or("entity".into(), |kind| format!("entity of kind {kind}"));
+    let whose = if *part { "whose id contains" } else { "with the id" };
+    format!("{kind} {whose} `{text}`")
+}
+
+impl NotFound {
+    /// Returns what to do, as a sentence without a period; `part` is how the caller writes [`Query::part`].
+    pub fn help(&self, part: &str) -> String {
+        match self {
+            NotFound::Kind { kinds, .. } => {
+                format!("the kinds of the run are {}", kinds.join(", "))
+            }
+            NotFound::Id { query: Query { part: true, .. }, .. } => {
+                "see that the folder is that of the run that you mean".into()
+            }
+            NotFound::Id { .. } => {
+                format!("ids must match exactly; {part} finds all that contain a text")
+            }
+        }
+    }
+}
+
 /// Searches all windows of a run for entities. `cancelled` is polled; the search ends if it returns true.
 ///
 /// # Errors
@@ -157,6 +209,80 @@ pub fn find(
         search.window(&folder.window(record), record, at + 1 == windows.len())?;
     }
     Ok(search.found)
+}
+
+impl FoundEntities {
+    /// Returns the entities, if there is one; `folder` and `query` are those of the search.
+    ///
+    /// # Errors
+    /// If there is none: the kind or the id that no entity has.
+    pub fn or_not_found(
+        self,
+        folder: &RunFolder,
+        query: &Query,
+    ) -> Result<FoundEntities, NotFound> {
+        if !self.entities.is_empty() {
+            return Ok(self);
+        }
+        let folder = folder.path().to_owned();
+        Err(match &query.kind {
+            Some(kind) if !self.kinds.contains(kind) => {
+                NotFound::Kind { folder, kind: kind.clone(), kinds: self.kinds }
+            }
+            _ => NotFound::Id { folder, query: query.clone() },
+        })
+    }
+
+    /// Returns what is to be known beside the rows: entities beyond the limit, windows without probabilities, and
+    /// entities without rows. `most` is how the caller writes [`Query::most`], up to its number.
+    pub fn notes(&self, most: &str) -> Vec<String> {
+        let mut notes = Vec::new();
+        if self.others > 0 {
+            let all = self.entities.len() as u64 + self.others;
+            notes.push(format!("{} other entities match: {most}{all} shows them", self.others));
+        }
+        if self.without_scores > 0 {
+            let which = match self.windows - self.without_scores {
+                0 => "the run has".to_owned(),
+                _ => format!("{} of {} windows have", self.without_scores, self.windows),
+            };
+            notes.push(format!(
+                "{which} no probabilities and ranks of entities (--model none, or an older version of ripplet); suspicion \
+                 is that of members of clusters"
+            ));
+        }
+        if self.not_learnt > 0 {
+            let which = match self.windows - self.not_learnt {
+                0 => "all windows".to_owned(),
+                _ => format!("{} of {} windows", self.not_learnt, self.windows),
+            };
+            notes.push(format!(
+                "in {which}, scores are a fixed combination of the evidence, as less than {FEWEST} known bad have \
+                 transactions there (or by --model FILE): they rank, and are no probabilities"
+            ));
+        }
+        let without = self.entities.iter().filter(|entity| entity.occurrences.is_empty());
+        notes.extend(without.map(|FoundEntity { kind, id, .. }| {
+            format!("the {kind} {id} has no transaction with another entity in any window")
+        }));
+        notes
+    }
+
+    /// Returns the schema of the table of found entities: `window`, `from`, `until`, `kind`, `id`, `place`,
+    /// `probability`, `entity_rank`, `cluster`, `cluster_rank`, `suspicion` and `known_bad`.
+    pub fn schema() -> SchemaRef {
+        schema_of(&COLUMNS)
+    }
+
+    /// Iterates over the table: a row for each entity and window, and a batch for each entity with rows.
+    ///
+    /// # Errors
+    /// If Arrow refuses a batch.
+    pub fn batches(&self) -> impl Iterator<Item = Result<RecordBatch, ArrowError>> {
+        let schema = FoundEntities::schema();
+        let with_rows = self.entities.iter().filter(|entity| !entity.occurrences.is_empty());
+        with_rows.map(move |entity| RecordBatch::try_new(schema.clone(), entity.columns()))
+    }
 }
 
 struct Search<'a> {
@@ -472,6 +598,29 @@ const COLUMNS: [(&str, Kind, bool); 12] = [
     ("known_bad", Kind::Flag, false),
 ];
 
+impl FoundEntity {
+    /// Returns the columns of its rows.
+    fn columns(&self) -> Vec<ArrayRef> {
+        let all = || self.occurrences.iter();
+        let member = || all().map(|occurrence| occurrence.membership.as_ref());
+        let clusters = member().map(|member| member.map(|member| &member.cluster));
+        vec![
+            numbers(all().map(|occurrence| occurrence.window)),
+            times(all().map(|occurrence| Some(occurrence.from))),
+            times(all().map(|occurrence| Some(occurrence.until))),
+            names(all().map(|_| &self.kind)),
+            names(all().map(|_| &self.id)),
+            names(all().map(|occurrence| occurrence.place())),
+            narrow(all().map(|occurrence| Some(occurrence.score?.probability))),
+            some_numbers(all().map(|occurrence| Some(occurrence.score?.rank))),
+            Arc::new(clusters.collect::<StringArray>()),
+            some_numbers(member().map(|member| member?.rank)),
+            reals(member().map(|member| Some(member?.suspicion))),
+            Arc::new(all().map(|occurrence| Some(occurrence.known_bad)).collect::<BooleanArray>()),
+        ]
+    }
+}
+
 /// Writes the found entities as a table: a row for each entity and window.
 ///
 /// # Errors
@@ -480,26 +629,12 @@ pub fn write_found<'a>(
     target: impl Into<Target<'a>>,
     found: &FoundEntities,
 ) -> Result<(), WriteError> {
-    let mut table = Table::create(target, &COLUMNS)?;
-    let rows = |entity: &'_ FoundEntity| entity.occurrences.len();
-    for entity in found.entities.iter().filter(|entity| rows(entity) > 0) {
-        let all = || entity.occurrences.iter();
-        let member = || all().map(|occurrence| occurrence.membership.as_ref());
-        let clusters = member().map(|member| member.map(|member| &member.cluster));
-        table.append(vec![
-            numbers(all().map(|occurrence| occurrence.window)),
-            times(all().map(|occurrence| Some(occurrence.from))),
-            times(all().map(|occurrence| Some(occurrence.until))),
-            names(all().map(|_| &entity.kind)),
-            names(all().map(|_| &entity.id)),
-            names(all().map(|occurrence| occurrence.place())),
-            narrow(all().map(|occurrence| Some(occurrence.score?.probability))),
-            some_numbers(all().map(|occurrence| Some(occurrence.score?.rank))),
-            Arc::new(clusters.collect::<StringArray>()),
-            some_numbers(member().map(|member| member?.rank)),
-            reals(member().map(|member| Some(member?.suspicion))),
-            Arc::new(all().map(|occurrence| Some(occurrence.known_bad)).collect::<BooleanArray>()),
-        ])?;
+    let target = target.into();
+    let mut table = RecordWriter::create(target, FoundEntities::schema())?;
+    for batch in found.batches() {
+        let refused =
+            |error| WriteError { path: target.path().into(), source: io::Error::other(error) };
+        table.append(&batch.map_err(refused)?)?;
     }
     table.finish()
 }

@@ -1,6 +1,7 @@
 //! Fraud: runs of windows over tables.
 
 use crate::error::{Class, Failure};
+use crate::graph::Graph;
 use crate::job::Watch;
 use crate::options::Options;
 use crate::table::Table;
@@ -14,7 +15,8 @@ use ripplet::fraud::database::{DatabaseError, DatabaseOptions, SCHEMA};
 use ripplet::fraud::detect::{DetectError, Detection};
 use ripplet::fraud::entity_table::EntityTable;
 use ripplet::fraud::evaluate::{EvaluateError, Evaluation, Evaluator, Method, Report, write_draws};
-use ripplet::fraud::feed::{Advance, Feed, FeedError, FeedOptions};
+use ripplet::fraud::feed::{Advance, Feed, FeedError, FeedOptions, NoWindow};
+use ripplet::fraud::find::{FindError, FoundEntities, NotFound, Query, find};
 use ripplet::fraud::folder::{FolderError, Manifest, RunFolder};
 use ripplet::fraud::model::ModelFile;
 use ripplet::fraud::output::GnnScope;
@@ -26,7 +28,7 @@ use ripplet::fraud::source::reader::{ReaderError, Reading, Sources};
 use ripplet::fraud::source::{SourceError, TableSource};
 use ripplet::fraud::stream::{LONGEST_PAUSE, StreamError};
 use ripplet::fraud::ties::TieRule;
-use ripplet::fraud::window::Shape;
+use ripplet::fraud::window::{NamedError, Shape};
 use ripplet::fraud::{KindId, Mapping, Span, TimeRange, Timestamp};
 use ripplet::io::{LARGEST_TEXT, ReadErrorKind, read_small_text};
 use ripplet::lp::{Round, RoundObserver, RunError};
@@ -330,6 +332,67 @@ pub fn fraud_folder(path: PathBuf) -> PyResult<(String, Vec<String>)> {
     Ok(read()?)
 }
 
+/// Returns the graph of one window.
+#[pyfunction]
+pub fn fraud_window(
+    py: Python<'_>,
+    transactions: Option<Transactions<'_>>,
+    mapping: Bound<'_, PyAny>,
+    options: Bound<'_, PyDict>,
+) -> PyResult<Graph> {
+    let options = Options(options);
+    let feed = feed_of(transactions, mapping_of(&mapping)?.0, &options)?;
+    let end = |text: String| {
+        let end = Timestamp::parse_last(&text);
+        end.map_err(|error| Failure::input(format!("until: {error}")))
+    };
+    let until = options.text("until")?.map(end).transpose()?;
+    options.start()?.run(py, move |watch| {
+        watch.stage("reading");
+        let mut feed = Feed::begin(&feed).map_err(PipelineError::from)?;
+        let ends = feed.slide_to(until, || watch.is_cancelled()).map_err(PipelineError::from)?;
+        let window = feed.window().ok_or(NoWindow { ends })?;
+        watch.stage("naming the vertices");
+        let graph = window.named(feed.entities())?;
+        let mut summary = format!("{} transactions from {}", window.transactions, window.range);
+        for note in feed.stream().counts().notes() {
+            summary.push_str("; ");
+            summary.push_str(&note);
+        }
+        Ok(Graph::from(graph).with_summary(summary))
+    })
+}
+
+/// Rows of a search, how many other entities match, and notes.
+type FoundRows = (Table, u64, Vec<String>);
+
+/// Searches a run folder for an entity.
+#[pyfunction]
+pub fn fraud_find(
+    py: Python<'_>,
+    path: PathBuf,
+    id: String,
+    options: Bound<'_, PyDict>,
+) -> PyResult<FoundRows> {
+    let options = Options(options);
+    let query = Query {
+        text: id,
+        part: options.flag("part")?,
+        kind: options.text("kind")?,
+        most: options.count("most", 1)?.map_or(100, |most| most as usize),
+    };
+    options.start()?.wait(py, move |watch| {
+        watch.stage("searching");
+        let folder = RunFolder::open(&path).map_err(PipelineError::from)?;
+        let found = find(&folder, &query, &|| watch.is_cancelled())?;
+        let found = found.or_not_found(&folder, &query)?;
+        let batches: Result<Vec<_>, _> = found.batches().collect();
+        let batches = batches.map_err(|error| Failure::new(Class::Run, error))?;
+        let notes = found.notes("most=");
+        Ok((Table { schema: FoundEntities::schema(), batches }, found.others, notes))
+    })
+}
+
 /// Returns the columns that a mapping takes.
 #[pyfunction]
 pub fn fraud_columns(mapping: Bound<'_, PyAny>) -> PyResult<Vec<String>> {
@@ -527,6 +590,40 @@ impl From<PipelineError> for Failure {
             | PipelineError::Noise(_)
             | PipelineError::NoTransactions(_) => Class::Input,
             _ => Class::Run,
+        };
+        Failure::new(class, error)
+    }
+}
+
+impl From<NoWindow> for Failure {
+    fn from(error: NoWindow) -> Failure {
+        Failure::input(format!("{error}: {}", error.help()))
+    }
+}
+
+impl From<NamedError> for Failure {
+    fn from(error: NamedError) -> Failure {
+        match error {
+            NamedError::Edges(error) => error.into(),
+            NamedError::Build(error) => error.into(),
+        }
+    }
+}
+
+impl From<NotFound> for Failure {
+    fn from(error: NotFound) -> Failure {
+        Failure::input(format!("{error}: {}", error.help("part=True")))
+    }
+}
+
+impl From<FindError> for Failure {
+    fn from(error: FindError) -> Failure {
+        let class = match error {
+            FindError::Folder(error) => return PipelineError::from(error).into(),
+            FindError::Source(SourceError::Read(error)) => return error.into(),
+            FindError::Source(ref error) => of_source(error),
+            FindError::Cancelled => Class::Run,
+            FindError::OlderRun(_) | FindError::Damaged { .. } => Class::Input,
         };
         Failure::new(class, error)
     }

@@ -73,6 +73,11 @@ impl Graph {
     pub fn view(&self) -> GraphView<'_> {
         self.stored.view()
     }
+
+    /// Returns the graph with what its reader says about it.
+    pub fn with_summary(self, summary: String) -> Graph {
+        Graph { summary: Some(summary), ..self }
+    }
 }
 
 impl From<ripplet::graph::Graph> for Graph {

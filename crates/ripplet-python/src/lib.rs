@@ -58,7 +58,9 @@ mod native {
     #[pymodule_export]
     use crate::communities::{Found, communities, plan_communities};
     #[pymodule_export]
-    use crate::fraud::{fraud_columns, fraud_evaluate, fraud_folder, fraud_run};
+    use crate::fraud::{
+        fraud_columns, fraud_evaluate, fraud_find, fraud_folder, fraud_run, fraud_window,
+    };
     #[pymodule_export]
     use crate::graph::Graph;
     #[pymodule_export]

@@ -94,7 +94,7 @@ class Graph:
 
     @property
     def summary(self) -> str | None:
-        """What the reader of a file says about it; ``None`` for other sources."""
+        """What the reader of a file, or of a window of transactions, says about it; ``None`` for other sources."""
         return self._native.summary
 
     @property

@@ -28,7 +28,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _native as native
-from ._graph import set_once
+from ._graph import Graph, set_once
 from ._options import given, options
 from ._progress import Progress, reporter
 from ._tables import Table, is_path, native_table
@@ -37,7 +37,7 @@ from .errors import InputError, OptionError
 if TYPE_CHECKING:
     import tempfile
 
-__all__ = ["Evaluation", "Run", "Table", "evaluate", "open", "run"]
+__all__ = ["Evaluation", "FoundEntities", "Run", "Table", "evaluate", "open", "run", "window"]
 
 TABLES = ("clusters", "members", "edges", "transactions", "known_bad", "ended", "entities", "reasons", "active")
 """The tables of a window: docs/fraud-report.md has their columns."""
@@ -46,6 +46,36 @@ TableLike: TypeAlias = Any
 """A data frame of pandas or polars, a table, batch or reader of pyarrow, a DuckDB relation, a dict of columns, or a path."""
 
 MappingLike: TypeAlias = str | os.PathLike[str] | Mapping[str, Any]
+
+
+class FoundEntities(Table):
+    """The windows of entities in a run: the result of :meth:`Run.find`, a table that does not change and can be pickled.
+
+    Attributes
+    ----------
+    others : int
+        How many more entities match than ``most`` allows.
+    notes : list of str
+        What the command says beside the rows: windows without probabilities, entities without rows.
+    """
+
+    __slots__ = ("notes", "others")
+
+    notes: list[str]
+    others: int
+
+    def __init__(self, table: native.Table, others: int, notes: list[str]) -> None:
+        super().__init__(table)
+        set_once(self, "others", others)
+        set_once(self, "notes", notes)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (unpickled_entities, (self._native.to_bytes(), self.others, self.notes))
+
+
+def unpickled_entities(data: bytes, others: int, notes: list[str]) -> FoundEntities:
+    """Returns found entities that were pickled."""
+    return FoundEntities(native.Table.of_bytes(data), others, notes)
 
 
 class Run:
@@ -199,6 +229,47 @@ class Run:
     def reasons(self) -> Table:
         """Why the entities with the highest scores have them; empty without a model."""
         return self._all("reasons")
+
+    @options
+    def find(
+        self, id: str | int, *, part: bool = False, kind: str | None = None, most: int = 100, progress: Progress = "auto"
+    ) -> FoundEntities:
+        """Finds an entity in all windows, in a cluster or not: the command ``ripplet fraud find``.
+
+        Parameters
+        ----------
+        id : str or int
+            The entity's id, as the data has it.
+        part : bool, default False
+            Whether an id matches if it contains ``id``, in upper or lower case.
+        kind : str, optional
+            The kind of entities, such as ``user``; by default all kinds.
+        most : int, default 100
+            The most entities that are returned; :attr:`FoundEntities.others` is the number of others.
+        progress
+            As of :func:`ripplet.communities`.
+
+        Returns
+        -------
+        FoundEntities
+            The command's table: a row for each entity and window in which it has transactions with others or is known to be
+            bad. ``window``, ``from``, ``until``, ``kind``, ``id``, ``place``, ``probability``, ``entity_rank``, ``cluster``,
+            ``cluster_rank``, ``suspicion``, ``known_bad``.
+
+        Raises
+        ------
+        InputError
+            If no entity is found, or the run folder is gone or damaged; also a ``ValueError``.
+
+        References
+        ----------
+        docs/fraud.md explains the columns.
+        """
+        if isinstance(id, bool) or not isinstance(id, (str, int)):
+            raise OptionError(f"id: expected a string or an integer, not {type(id).__name__}")
+        with reporter(progress) as told:
+            choices = given(part=part, kind=kind, most=most, progress=told)
+            return FoundEntities(*native.fraud_find(os.fspath(self._folder), str(id), choices))
 
     def arrays(self, window: int = -1) -> dict[str, npt.NDArray[Any]]:
         """Returns the arrays for graph neural networks of a window: ``edge_index``, node features, masks and others.
@@ -670,6 +741,80 @@ def evaluate(
         found = native.fraud_evaluate(rows, taken, path, {**choices, **given(progress=told)})
         table, text, counts, notes, name, fallback = found
         return Evaluation(Table(table), text, counts, notes, name, fallback)
+
+
+@options
+def window(
+    transactions: TableLike = None,
+    *,
+    mapping: MappingLike,
+    until: str | None = None,
+    window: str = "30d",
+    slide: str = "1d",
+    growing: bool = False,
+    full_slides: bool = False,
+    late: str | None = None,
+    on_error: Literal["stop", "skip"] = "stop",
+    longest_gap: str = "180d",
+    skip_late_rows: bool = False,
+    since: str | None = None,
+    before: str | None = None,
+    skip_repeated_files: bool = False,
+    postgres: str | None = None,
+    duckdb: str | os.PathLike[str] | None = None,
+    query: str | None = None,
+    threads: int | None = None,
+    progress: Progress = "auto",
+) -> Graph:
+    """Builds the graph of one window, an edge for each pair with transactions, and its weight: ``ripplet fraud window``.
+
+    Parameters
+    ----------
+    until : str, optional
+        The window whose last day this is, such as ``2024-03-14``, or, with a time of day, that ends then; by default the last
+        one.
+    transactions, mapping and all others
+        As of :func:`run`.
+
+    Returns
+    -------
+    Graph
+        The graph that the command writes, for every other function. The vertices are the entities with transactions in the
+        window, by kind and id: ``user:7``. ``summary`` has the number of transactions, the days, and the rows that were left
+        out.
+
+    Raises
+    ------
+    InputError
+        If a column is missing, a row is bad, the mapping is wrong, or no window ends then; also a ``ValueError``.
+    OptionError
+        If an option does not exist, or has a wrong type; also a ``TypeError``.
+    FileError
+        If a file cannot be read; also an ``OSError``.
+
+    Examples
+    --------
+    >>> import ripplet as rp
+    >>> table = {"day": ["2024-03-01", "2024-03-01", "2024-03-02"], "payer": [7, 7, 8], "payee": ["a", "a", "b"]}
+    >>> mapping = {
+    ...     "time": "day",
+    ...     "source": {"column": "payer", "kind": "user"},
+    ...     "target": {"column": "payee", "kind": "shop"},
+    ... }
+    >>> g = rp.fraud.window(table, mapping=mapping, until="2024-03-01", window="1d")
+    >>> g.ids.tolist(), g.edge_arrays()[2].tolist()
+    (['shop:a', 'user:7'], [2.0])
+    """
+    taken = mapping_of(mapping)
+    rows = transactions_of(transactions, taken)
+    choices = given(
+        until=until, window=window, slide=slide, growing=growing, full_slides=full_slides, late=late, on_error=on_error,
+        longest_gap=longest_gap, skip_late_rows=skip_late_rows, since=since, before=before,
+        skip_repeated_files=skip_repeated_files, postgres=postgres, duckdb=None if duckdb is None else os.fspath(duckdb),
+        query=query, threads=threads,
+    )
+    with reporter(progress) as told:
+        return Graph(native.fraud_window(rows, taken, {**choices, **given(progress=told)}))
 
 
 def open(folder: str | os.PathLike[str]) -> Run:

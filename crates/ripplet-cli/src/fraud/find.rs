@@ -10,9 +10,8 @@ use crate::reading::output_format;
 use crate::standard_streams::is_standard;
 use clap::Args;
 use ripplet::fraud::TimeRange;
-use ripplet::fraud::find::{FindError, FoundEntities, FoundEntity, Query, find, write_found};
+use ripplet::fraud::find::{FindError, FoundEntities, NotFound, Query, find, write_found};
 use ripplet::fraud::folder::RunFolder;
-use ripplet::fraud::model::FEWEST;
 use ripplet::fraud::run::PipelineError;
 use ripplet::fraud::source::SourceError;
 use ripplet::io::Format;
@@ -69,26 +68,8 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> 
         most: arguments.most.get(),
     };
     console.stage("searching");
-    let found = find(&folder, &query, &interrupt::requested)?;
-    if found.entities.is_empty() {
-        return Err(arguments.not_found(&found.kinds));
-    }
-    if found.others > 0 {
-        console.note(&format!("{} other entities match: --most {} shows them", found.others, {
-            found.entities.len() as u64 + found.others
-        }));
-    }
-    if found.without_scores > 0 {
-        console.note(&found_without_scores(&found));
-    }
-    if found.not_learnt > 0 {
-        console.note(&found_not_learnt(&found));
-    }
-    for entity in found.entities.iter().filter(|entity| entity.occurrences.is_empty()) {
-        let FoundEntity { kind, id, .. } = entity;
-        console
-            .note(&format!("the {kind} {id} has no transaction with another entity in any window"));
-    }
+    let found = find(&folder, &query, &interrupt::requested)?.or_not_found(&folder, &query)?;
+    found.notes("--most ").iter().for_each(|note| console.note(note));
     match target {
         None => print(&table(&found))?,
         Some(target) => {
@@ -99,55 +80,6 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> 
         }
     }
     Ok(Ending::Whole)
-}
-
-impl Arguments {
-    /// Returns the message if no entity is found.
-    fn not_found(&self, kinds: &[String]) -> Failure {
-        let Arguments { id, folder, .. } = self;
-        if let Some(kind) = self.kind.as_ref().filter(|kind| !kinds.contains(kind)) {
-            return Failure::refused(
-                format!("no window of {} has an entity of kind {kind}", folder.display()),
-                format!("the kinds of the run are {}", kinds.join(", ")),
-            );
-        }
-        let kind =
-            self.kind.as_ref().map_or("entity".into(), |kind| format!("entity of kind {kind}"));
-        let (whose, help) = match self.part {
-            true => ("whose id contains", "see that the folder is that of the run that you mean"),
-            false => {
-                ("with the id", "ids must match exactly; --part finds all that contain a text")
-            }
-        };
-        Failure::refused(
-            format!("no window of {} has an {kind} {whose} `{id}`", folder.display()),
-            help,
-        )
-    }
-}
-
-/// Says that windows have no scores.
-fn found_without_scores(found: &FoundEntities) -> String {
-    let which = match found.windows - found.without_scores {
-        0 => "the run has".to_owned(),
-        _ => format!("{} of {} windows have", found.without_scores, found.windows),
-    };
-    format!(
-        "{which} no probabilities and ranks of entities (--model none, or an older version of ripplet); suspicion is that of \
-         members of clusters"
-    )
-}
-
-/// Says that scores of windows are no probabilities.
-fn found_not_learnt(found: &FoundEntities) -> String {
-    let which = match found.windows - found.not_learnt {
-        0 => "all windows".to_owned(),
-        _ => format!("{} of {} windows", found.not_learnt, found.windows),
-    };
-    format!(
-        "in {which}, scores are a fixed combination of the evidence, as less than {FEWEST} known bad have transactions there (or by \
-         --model FILE): they rank, and are no probabilities"
-    )
 }
 
 /// Returns a line for each entity and window.
@@ -206,6 +138,12 @@ fn aligned<const COLUMNS: usize>(lines: &[[String; COLUMNS]]) -> String {
         text.push('\n');
     }
     text
+}
+
+impl From<NotFound> for Failure {
+    fn from(error: NotFound) -> Failure {
+        Failure::refused(error.to_string(), error.help("--part"))
+    }
 }
 
 impl From<FindError> for Failure {

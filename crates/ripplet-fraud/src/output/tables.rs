@@ -482,10 +482,7 @@ impl<'a> Table<'a> {
         columns: &[(&str, Kind, bool)],
     ) -> Result<Table<'a>, WriteError> {
         let target = target.into();
-        let field = |&(name, kind, nullable): &(&str, Kind, bool)| {
-            Field::new(name, kind.data_type(), nullable)
-        };
-        let schema = Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()));
+        let schema = schema_of(columns);
         let rows = RecordWriter::create(target, schema.clone())?;
         Ok(Table { path: target.path(), schema, rows })
     }
@@ -500,6 +497,13 @@ impl<'a> Table<'a> {
     pub(crate) fn finish(self) -> Result<(), WriteError> {
         self.rows.finish()
     }
+}
+
+/// Returns the schema of columns: name, kind, and whether they may be null.
+pub(crate) fn schema_of(columns: &[(&str, Kind, bool)]) -> SchemaRef {
+    let field =
+        |&(name, kind, nullable): &(&str, Kind, bool)| Field::new(name, kind.data_type(), nullable);
+    Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()))
 }
 
 pub(crate) fn numbers(values: impl Iterator<Item = u32>) -> ArrayRef {

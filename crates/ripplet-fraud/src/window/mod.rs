@@ -20,8 +20,10 @@
 //! the window, and the changes.
 
 mod merge;
+mod named;
 
 pub use merge::{Merged, Sums};
+pub use named::NamedError;
 
 use crate::days::{DayAdjacency, Delta};
 use crate::weights::{BadWeight, WeightFunction};

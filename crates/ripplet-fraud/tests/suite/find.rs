@@ -2,7 +2,7 @@
 
 use crate::output::cells;
 use crate::runs::{Days, run_into};
-use ripplet_fraud::find::{FindError, FoundEntities, Query, find};
+use ripplet_fraud::find::{FindError, FoundEntities, NotFound, Query, find, write_found};
 use ripplet_fraud::folder::{RunFolder, WindowRecord};
 use ripplet_fraud::run::{ModelChoice, RunOptions};
 use std::collections::{BTreeMap, BTreeSet};
@@ -141,6 +141,59 @@ fn everybody_is_found_as_the_transactions_and_the_tables_have_them() {
         assert_eq!((&few.id, &few.occurrences), (&all.id, &all.occurrences));
     }
     assert!(matches!(find(&folder, &query("x"), &|| true), Err(FindError::Cancelled)));
+
+    // The table has a batch for each entity, and its file the same rows.
+    let batches: Vec<_> = part.batches().collect::<Result<_, _>>().unwrap();
+    assert!(batches.iter().all(|batch| batch.schema() == FoundEntities::schema()));
+    let of_batches: Vec<usize> = batches.iter().map(|batch| batch.num_rows()).collect();
+    let of_entities: Vec<usize> = part.entities.iter().map(|e| e.occurrences.len()).collect();
+    assert_eq!(of_batches, of_entities);
+    let table = days.path("found.csv");
+    write_found(&*table, &part).unwrap();
+    let first = rows(&table).swap_remove(0);
+    assert_eq!((&first["id"], &*first["window"]), (&part.entities[0].id, "0"));
+    assert_eq!(rows(&table).len(), of_entities.iter().sum::<usize>());
+}
+
+#[test]
+fn notes_and_errors_say_what_is_missing() {
+    let days = Days::new(4);
+    let out = days.path("run");
+    run_into(&days.options(), &out, false).unwrap();
+    let folder = RunFolder::open(&out).unwrap();
+    let few = search(&folder, &Query { part: true, most: 3, ..query("") });
+    let notes = few.notes("--most ");
+    let all = few.others + 3;
+    assert_eq!(notes[0], format!("{} other entities match: --most {all} shows them", few.others));
+    assert!(notes[1].starts_with("in all windows, scores are a fixed combination"), "{notes:?}");
+    assert_eq!(notes.len(), 2);
+    assert_eq!(search(&folder, &query("nobody")).notes("").len(), 1, "others are of few alone");
+    let seen = Query { part: true, ..query("ring") };
+    let seen = search(&folder, &seen).or_not_found(&folder, &seen).unwrap();
+    assert!(!seen.entities.is_empty());
+
+    let missed = |query: Query| -> NotFound {
+        search(&folder, &query).or_not_found(&folder, &query).unwrap_err()
+    };
+    let at = out.display();
+    let id = missed(query("RING0"));
+    assert_eq!(id.to_string(), format!("no window of {at} has an entity with the id `RING0`"));
+    assert_eq!(
+        id.help("part: true"),
+        "ids must match exactly; part: true finds all that contain a text"
+    );
+    let part = missed(Query { part: true, kind: Some("shop".into()), ..query("ring0") });
+    assert_eq!(
+        part.to_string(),
+        format!("no window of {at} has an entity of kind shop whose id contains `ring0`")
+    );
+    assert_eq!(part.help(""), "see that the folder is that of the run that you mean");
+    let kind = missed(Query { kind: Some("bank".into()), ..query("ring0") });
+    assert_eq!(kind.to_string(), format!("no window of {at} has an entity of kind bank"));
+    assert!(kind.help("").starts_with("the kinds of the run are "), "{}", kind.help(""));
+    for of in ["user", "shop"] {
+        assert!(kind.help("").contains(of), "{}", kind.help(""));
+    }
 }
 
 #[test]
@@ -152,6 +205,8 @@ fn without_a_model_there_are_places_and_no_scores() {
     assert_eq!((found.windows, found.without_scores, found.not_learnt), (2, 2, 0));
     let all = || found.entities.iter().flat_map(|entity| &entity.occurrences);
     assert!(all().any(|of| of.active) && all().all(|of| of.score.is_none()));
+    let notes = found.notes("");
+    assert!(notes[0].starts_with("the run has no probabilities and ranks"), "{notes:?}");
 }
 
 #[test]

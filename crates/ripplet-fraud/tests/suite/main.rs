@@ -13,6 +13,7 @@ mod evolution;
 mod find;
 mod memory;
 mod models;
+mod one_window;
 mod output;
 mod partitions;
 #[cfg(feature = "postgres")]
