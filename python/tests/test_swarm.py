@@ -16,6 +16,7 @@ import pytest
 from conftest import PGP, ROOT
 
 import ripplet as rp
+from ripplet.hooks import NO_LABEL, Vote, column, u32, u64
 
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")
@@ -63,6 +64,114 @@ def test_tables_are_the_commands(
         found = getattr(swarm, name)(**options, threads=threads, progress=False)
         assert found.to_arrow().equals(expected)
         assert found.device == "cpu" and found.skipped == []
+
+
+LOUD = """
+struct Loud { voice: u32 }
+
+impl Program for Loud {
+    type Score = u64;
+    fn load_neighbor(&self, v: Vertex, u: Neighbor) -> Vote {
+        Vote::new(u.label, if u.id < v.id { self.voice } else { 1 })
+    }
+    fn label_score(&self, v: Vertex, c: Candidate) -> u64 { c.frequency }
+}
+"""
+
+
+@rp.program
+class Loud:
+    voice: int = 3
+
+    def load_neighbor(self, v, u):
+        if u.id < v.id:
+            return Vote(u.label, self.voice)
+        return Vote(u.label, 1)
+
+    def label_score(self, v, c):
+        return c.frequency
+
+
+@pytest.mark.parametrize("options, arguments", [
+    ({}, []),
+    ({"seed": 7, "schedule": "sync", "max_iterations": 3}, ["--seed", "7", "--schedule", "sync", "--max-iterations", "3"]),
+    ({"merge": 0.2, "keep_disconnected": True, "iterations": 2}, ["--merge", "0.2", "--keep-disconnected", "--iterations", "2"]),
+], ids=str)
+def test_a_program_of_ones_own_has_the_commands_communities(
+    options: dict[str, Any], arguments: list[str], command: Any, tmp_path: Path
+) -> None:
+    (tmp_path / "loud.rs").write_text(LOUD)
+    out = tmp_path / "out.parquet"
+    command("communities", MOLECULES, "--batch", "--program-file", tmp_path / "loud.rs", "--param", "voice=3", *arguments, "-o", out)
+    pq = pytest.importorskip("pyarrow.parquet")
+    expected = pq.read_table(out)
+    for swarm in (rp.swarm(molecules(), graph="molecule"), rp.swarm(MOLECULES)):
+        for own in (
+            {"program_file": tmp_path / "loud.rs", "param": {"voice": 3}},
+            {"program": rp.program(LOUD), "param": {"voice": 3}},
+            {"program": rp.program(LOUD)(voice=3)},
+            {"program": Loud},
+            {"program": Loud(voice=9), "param": {"voice": 3}, "threads": 3},
+        ):
+            assert swarm.communities(**own, **options).to_arrow().equals(expected)
+    if not options:
+        assert not swarm.communities(program=Loud(voice=1)).to_arrow().equals(expected), "parameters count"
+
+
+def test_a_program_of_ones_own_finds_what_it_finds_of_each_graph_alone() -> None:
+    table = molecules()
+    found = rp.swarm(table, graph="molecule").communities(program=Loud, seed=2).to_pandas()
+    for molecule in set(table["molecule"]):
+        of = [row for row, name in enumerate(table["molecule"]) if name == molecule]
+        alone = rp.communities(rp.graph([table["u"][row] for row in of], [table["v"][row] for row in of]), program=Loud, seed=2)
+        rows = found[found["graph"] == molecule]
+        assert dict(zip(rows["id"], rows["community"], strict=True)) == alone.to_dict()
+
+
+@rp.program
+class Aged:
+    age: u32 = column()
+
+    def label_score(self, v, c):
+        return c.frequency + u64(v.age)
+
+
+@rp.program
+class Gone:
+    def label_score(self, v, c):
+        return c.frequency
+
+    def update_vertex(self, v, label, score):
+        if v.degree() > 1:
+            return label
+        return NO_LABEL
+
+
+BAD_PROGRAMS: list[tuple[dict[str, Any], type[Exception], str]] = [
+    ({"program": "lap"}, ValueError, "lap"),
+    ({"program": 7}, TypeError, "program: expected a name, or a program of ripplet.program"),
+    ({"program": "lpa", "program_file": "loud.rs"}, ValueError, "leave program out"),
+    ({"program_file": "nowhere.rs"}, OSError, "nowhere.rs"),
+    ({"program_file": 7}, TypeError, "program_file: expected the path of a file"),
+    ({"param": {"voice": 3}}, ValueError, "param is for a program of your own"),
+    ({"program": rp.program(LOUD)}, ValueError, "`voice` must be given"),
+    ({"program": Loud, "param": {"vioce": 3}}, ValueError, "vioce"),
+    ({"program": Loud, "param": [3]}, TypeError, "param: expected a dict"),
+    ({"program": Loud, "gamma": 0.5}, ValueError, "gamma is a parameter of llp, but the program is your own"),
+    ({"program": Loud, "counter": "mg:8"}, ValueError, "needs every label's exact frequency"),
+    ({"program": Loud, "counter": "auto"}, ValueError, "about one graph"),
+    ({"program": Loud, "check_program": True}, TypeError, "no option check_program"),
+    ({"program": Loud, "vertex_table": {"id": [1]}}, TypeError, "no option vertex_table"),
+    ({"program": Aged}, ValueError, "the program needs the column `age`, but the input is a batch, which has no columns"),
+    ({"program": Gone}, ValueError, "the program leaves a vertex of the graph acetone without a label"),
+]
+
+
+@pytest.mark.parametrize("options, error, message", BAD_PROGRAMS, ids=lambda value: str(value)[:40])
+def test_a_program_that_does_not_fit_is_an_exception(options: dict[str, Any], error: type[Exception], message: str) -> None:
+    with pytest.raises(rp.RippletError, match=message) as raised:
+        rp.swarm(molecules(), graph="molecule").communities(threads=3, **options)
+    assert isinstance(raised.value, error)
 
 
 def test_every_source_gives_the_same_values(tmp_path: Path) -> None:

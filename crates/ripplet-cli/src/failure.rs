@@ -496,6 +496,10 @@ impl From<SwarmError> for Failure {
                 "leave --samples out, or take the graphs one by one",
             ),
             SwarmError::NotOnRanks => Failure::refused(error.to_string(), "run it in one process"),
+            SwarmError::NoLabel { .. } => Failure::refused(
+                error.to_string(),
+                "let update_vertex return a label, or run it on each graph alone",
+            ),
             SwarmError::NoWorker => Failure::refused(error.to_string(), "name a --device"),
         }
     }

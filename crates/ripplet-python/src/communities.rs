@@ -294,7 +294,6 @@ impl Choices {
             ("fixed", !self.fixed.is_empty()),
             ("checkpoint", self.checkpoints.is_some()),
             ("ranks", self.ranks.is_some()),
-            ("a program of your own", self.own.is_some()),
         ];
         if let Some((name, _)) = of_one.iter().find(|(_, is_given)| *is_given) {
             return Err(Failure::input(format!(
@@ -304,23 +303,15 @@ impl Choices {
         if !self.device.is_auto() && !self.device.is_cpu() {
             return Err(Failure::input("the communities of a batch are for the CPU so far"));
         }
-        let program: Box<dyn DynProgram> = match self.program {
-            BuiltIn::Lpa(guard) => Lpa::new(guard).into(),
-            BuiltIn::Cdlp => Cdlp.into(),
-            BuiltIn::Llp(gamma) => Llp::new(gamma).into(),
-            BuiltIn::Slpa { .. } | BuiltIn::Seeded { .. } => {
-                return Err(Failure::input(format!(
-                    "program: expected lpa, cdlp or llp for the graphs of a batch, not {}",
-                    self.program.name()
-                )));
-            }
-        };
-        let settings = match self.settings {
-            Some(settings) => settings,
-            None => Settings {
-                counter: self.counter.unwrap_or(Counter::EXACT),
-                ..self.program.settings()
-            },
+        if let Some(column) = self.own.as_ref().and_then(Own::column_to_give) {
+            return Err(Failure::input(format!(
+                "the program needs the column `{column}`, but the input is a batch, which has no columns: give it a \
+                 default in the program, or use ripplet.communities for each graph"
+            )));
+        }
+        let (program, settings) = match &self.own {
+            Some(own) => (own.boxed(), self.settings_of_own(own)),
+            None => (self.built_in_of_each_graph()?, self.settings_of_built_in()),
         };
         let settings = Settings {
             schedule: self.schedule.unwrap_or(settings.schedule),
@@ -331,6 +322,29 @@ impl Choices {
             ..settings
         };
         Ok((program, settings))
+    }
+
+    /// Returns a built-in program that gives each vertex of a graph one community.
+    fn built_in_of_each_graph(&self) -> Result<Box<dyn DynProgram>, Failure> {
+        Ok(match self.program {
+            BuiltIn::Lpa(guard) => Lpa::new(guard).into(),
+            BuiltIn::Cdlp => Cdlp.into(),
+            BuiltIn::Llp(gamma) => Llp::new(gamma).into(),
+            BuiltIn::Slpa { .. } | BuiltIn::Seeded { .. } => {
+                return Err(Failure::input(format!(
+                    "program: expected lpa, cdlp or llp for the graphs of a batch, not {}",
+                    self.program.name()
+                )));
+            }
+        })
+    }
+
+    /// Returns the settings of a built-in program: those of the preset, or its own.
+    fn settings_of_built_in(&self) -> Settings {
+        self.settings.clone().unwrap_or_else(|| Settings {
+            counter: self.counter.unwrap_or(Counter::EXACT),
+            ..self.program.settings()
+        })
     }
 
     pub fn search<'g>(self, graph: GraphView<'g>) -> CommunitySearch<'g> {

@@ -237,6 +237,7 @@ impl From<SwarmError> for Failure {
             SwarmError::Run(AnalysisError::OutOfMemory(error)) => error.into(),
             SwarmError::NotPersonalizable
             | SwarmError::SampleOfBatch
+            | SwarmError::NoLabel { .. }
             | SwarmError::NotOnRanks
             | SwarmError::Run(AnalysisError::NoLength(_) | AnalysisError::Setting(_)) => {
                 Failure::input(error)

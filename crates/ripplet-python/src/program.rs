@@ -114,6 +114,13 @@ impl Own {
         self.program.clone().into()
     }
 
+    /// Returns a column without a default, which each graph needs.
+    pub fn column_to_give(&self) -> Option<String> {
+        let columns = self.boxed().info().columns;
+        let to_give = columns.into_iter().find(|column| column.default.is_none());
+        to_give.map(|column| column.name.to_string())
+    }
+
     /// Adds the values of its columns to settings.
     pub fn fill(&self, settings: &mut Settings) {
         settings.columns.extend(self.columns.iter().cloned());

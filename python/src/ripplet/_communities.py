@@ -16,8 +16,7 @@ from ._estimate import Planned, estimating
 from ._graph import Graph, graph, objects, set_once, view
 from ._notebook import bars, line_of
 from ._options import call, given, options
-from ._program import Program, choices_of, variable
-from ._program import program_file as program_of_file
+from ._program import Program, choices_of, chosen_program, variable
 from ._progress import Progress, reporter
 from ._ranks import end_with_the_interpreter
 from .errors import InputError, OptionError
@@ -833,13 +832,8 @@ def communities(
     >>> len(c), c["ann"] == c["bob"]
     (2, True)
     """
-    if program is not None and not isinstance(program, (str, Program)):
-        raise OptionError(f"program: expected a name, or a program of ripplet.program(), not {type(program).__name__}")
-    if program_file is not None:
-        if program is not None:
-            raise InputError("program_file is a program by itself: leave program out")
-        program = program_of_file(program_file)
-    own = program if isinstance(program, Program) else None
+    chosen = chosen_program(program, program_file)
+    own = chosen if isinstance(chosen, Program) else None
     if own is None and (param is not None or vertex_table is not None or check_program):
         raise InputError("param, vertex_table and check_program are for a program of your own: pass program=rp.program(…)")
     choices = given(

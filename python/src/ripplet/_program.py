@@ -242,12 +242,27 @@ def _find(rows: list[str], name: str, line: int) -> ast.ClassDef | None:
 
 def choices_of(own: Program, of: Graph, param: Mapping[str, Any] | None, vertex_table: Any, check: bool) -> dict[str, Any]:
     """Returns the options of a run of a program."""
-    found: dict[str, Any] = {"own": own._native, "check_program": check or None}
-    given = {**own._param, **_mapping(param)}
-    found["param"] = {str(name): _text(name, value) for name, value in given.items()}
+    found = {**with_parameters(own, param), "check_program": check or None}
     if vertex_table is not None:
         found["columns"] = _columns(own, of, vertex_table)
     return {name: value for name, value in found.items() if value is not None}
+
+
+def with_parameters(own: Program, param: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Returns the options of a program with its parameters."""
+    given = {**own._param, **_mapping(param)}
+    return {"own": own._native, "param": {str(name): _text(name, value) for name, value in given.items()}}
+
+
+def chosen_program(program: Any, file: str | os.PathLike[str] | None) -> str | Program | None:
+    """Returns the program of the options ``program`` and ``program_file``: a name, one of the user's own, or none."""
+    if program is not None and not isinstance(program, (str, Program)):
+        raise OptionError(f"program: expected a name, or a program of ripplet.program(), not {type(program).__name__}")
+    if file is None:
+        return program
+    if program is not None:
+        raise InputError("program_file is a program by itself: leave program out")
+    return program_file(file)
 
 
 def _mapping(param: Mapping[str, Any] | None) -> Mapping[str, Any]:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from typing import Any, Literal
 
 from . import _native as native
 from ._graph import set_once
 from ._options import given, options
+from ._program import Program, chosen_program, with_parameters
 from ._progress import Progress, reporter
 from ._tables import Table, is_path, native_table
-from .errors import OptionError
+from .errors import InputError, OptionError
 
 
 class SwarmTable(Table):
@@ -199,7 +201,9 @@ class Swarm:
     def communities(
         self,
         *,
-        program: Literal["lpa", "cdlp", "llp"] = "lpa",
+        program: Literal["lpa", "cdlp", "llp"] | Program | None = None,
+        program_file: str | os.PathLike[str] | None = None,
+        param: Mapping[str, Any] | None = None,
         guard: float | None = None,
         gamma: float | None = None,
         schedule: Literal["sync", "phased", "async"] | None = None,
@@ -217,9 +221,20 @@ class Swarm:
         """Communities of each graph: columns ``graph``, ``id``, ``community``, which is an id of one of its vertices.
 
         Each graph has the communities that :func:`ripplet.communities` finds of it alone; the options are the same.
+
+        Raises
+        ------
+        InputError
+            If an option does not take its value, a program of your own reads a column without a default, or leaves a vertex
+            without a label; also a ``ValueError``.
         """
+        chosen = chosen_program(program, program_file)
+        own = chosen if isinstance(chosen, Program) else None
+        if own is None and param is not None:
+            raise InputError("param is for a program of your own: pass program=rp.program(…)")
+        of_program = {"program": chosen} if own is None else with_parameters(own, param)
         choices = given(
-            program=program, guard=guard, gamma=gamma, schedule=schedule, phases=phases, counter=counter,
+            **of_program, guard=guard, gamma=gamma, schedule=schedule, phases=phases, counter=counter,
             iterations=iterations, max_iterations=max_iterations, tolerance=tolerance, seed=seed, merge=merge,
             keep_disconnected=keep_disconnected, threads=threads,
         )

@@ -15,17 +15,14 @@ use ripplet::analytics::AnalysisError;
 use ripplet::device::Fallback;
 use ripplet::graph::batch::{BatchGraph, BatchSlice};
 use ripplet::graph::{OutOfMemory, VertexId, memory};
-use ripplet::io::WriteError;
 use ripplet::io::write::{ColumnKind, Rows, TableShape, is_graph};
 use ripplet::lp::DynProgram;
 use ripplet::lp::programs::{Cdlp, Llp, Lpa};
 use ripplet::lp::quality::{SizeCounts, Sizes};
 use ripplet::programs::BuiltIn;
-use ripplet::swarm::{Answer, Column, CommunitiesWorker, Report, SwarmError};
+use ripplet::swarm::{Answer, Column, CommunitiesWorker, Report};
 use serde::Serialize;
 use std::cmp::Reverse;
-use std::io::{Error, ErrorKind};
-use std::path::Path;
 
 /// The column of numbered communities.
 const NUMBERS: &[(&str, ColumnKind)] = &[("community", ColumnKind::U32)];
@@ -166,7 +163,6 @@ impl Work<'_> {
     /// Finds the communities and writes them, by the ids of vertices or as numbers.
     fn find(&self, batch: Opened, worker: CommunitiesWorker) -> Result<(Done, Found), Failure> {
         let Work { job, console, .. } = *self;
-        let output = job.output.as_deref();
         let numbers = job.names == Names::Number;
         let (rows, columns) = match numbers {
             true => (Rows::Vertices, NUMBERS),
@@ -177,8 +173,7 @@ impl Work<'_> {
         let mut numbering = Numbering::default();
         let number = |graphs: BatchSlice<'_>, answer: Answer| {
             let Answer::Communities(mut communities) = answer else { return Ok(answer) };
-            let unnamed = |graph| no_label(output, graph);
-            numbering.name(graphs, &mut communities, job.names, unnamed)?;
+            numbering.name(graphs, &mut communities, job.names)?;
             Ok(match numbers {
                 true => Answer::Vertices(vec![Column::U32(communities)]),
                 false => Answer::Communities(communities),
@@ -214,16 +209,6 @@ fn needs(worker: &CommunitiesWorker, part: BatchSlice<'_>) -> Result<PartNeeds, 
     Ok(PartNeeds { host, answer, ..PartNeeds::default() })
 }
 
-/// Returns the error of a graph with a vertex without a label, which a program file may leave.
-fn no_label(output: Option<&Path>, graph: String) -> SwarmError {
-    let sentence = format!(
-        "the program leaves a vertex of the graph {graph} without a label, and in a batch each vertex \
-         has a row"
-    );
-    let path = output.unwrap_or(Path::new("-")).to_owned();
-    WriteError { path, source: Error::new(ErrorKind::InvalidInput, sentence) }.into()
-}
-
 /// Names and sizes of a graph's communities. Memory: 4 bytes a vertex of the largest graph so far, and 24 bytes a
 /// community of it if communities are not named by one of their vertices.
 #[derive(Default)]
@@ -252,71 +237,56 @@ const UNSEEN: u32 = u32::MAX;
 
 impl Numbering {
     /// Counts the communities of graphs and puts what they are called in their places.
-    ///
-    /// # Errors
-    /// `unnamed` of the first graph that has a vertex without a label; or that memory is refused.
     fn name(
         &mut self,
         graphs: BatchSlice<'_>,
         communities: &mut [VertexId],
         names: Names,
-        unnamed: impl Fn(String) -> SwarmError,
-    ) -> Result<(), SwarmError> {
+    ) -> Result<(), OutOfMemory> {
         let mut rest = communities;
         for graph in graphs.graphs() {
             let size = graph.vertices() as usize;
             let of_graph = rest.split_off_mut(..size).unwrap_or_default();
-            let is_whole = match names {
+            match names {
                 Names::Vertex => self.count(of_graph)?,
                 Names::Hub => self.call_by_hub(graph, of_graph)?,
                 Names::Number => self.call_by_place(of_graph)?,
-            };
-            if !is_whole {
-                return Err(unnamed(graph.id().to_string()));
             }
         }
         Ok(())
     }
 
-    /// Counts the communities of a graph; false if a vertex has none.
-    fn count(&mut self, communities: &[VertexId]) -> Result<bool, OutOfMemory> {
+    /// Counts the communities of a graph.
+    fn count(&mut self, communities: &[VertexId]) -> Result<(), OutOfMemory> {
         let sizes = self.numbers_of(communities.len(), 0)?;
-        for &community in communities {
-            let Some(size) = sizes.get_mut(community as usize) else { return Ok(false) };
-            *size += 1;
-        }
+        communities.iter().for_each(|&community| sizes[community as usize] += 1);
         self.numbers[..communities.len()].iter().for_each(|&size| self.sizes.add(size));
-        Ok(true)
+        Ok(())
     }
 
-    /// Names each community of a graph by its hub; false if a vertex has none.
+    /// Names each community of a graph by its hub.
     fn call_by_hub(
         &mut self,
         graph: BatchGraph<'_>,
         communities: &mut [VertexId],
-    ) -> Result<bool, OutOfMemory> {
+    ) -> Result<(), OutOfMemory> {
         let (out, incoming) = (graph.out(), graph.incoming());
         let degree =
             |vertex| out.of(vertex).len() + incoming.map_or(0, |lists| lists.of(vertex).len());
-        if !self.find(communities, degree)? {
-            return Ok(false);
-        }
+        self.find(communities, degree)?;
         self.rename(communities, |community| community.hub);
-        Ok(true)
+        Ok(())
     }
 
-    /// Calls each community of a graph by its place in the order of size, of equal ones in that of first members;
-    /// false if a vertex has none.
-    fn call_by_place(&mut self, communities: &mut [VertexId]) -> Result<bool, OutOfMemory> {
-        if !self.find(communities, |_| 0)? {
-            return Ok(false);
-        }
+    /// Calls each community of a graph by its place in the order of size, of equal ones in that of first members.
+    fn call_by_place(&mut self, communities: &mut [VertexId]) -> Result<(), OutOfMemory> {
+        self.find(communities, |_| 0)?;
         let mut by_size = memory::filled(0u32, self.found.len())?;
         (0..).zip(&mut by_size).for_each(|(number, slot)| *slot = number);
         by_size.sort_by_key(|&number| Reverse(self.found[number as usize].size));
         (0..).zip(by_size).for_each(|(place, number)| self.found[number as usize].place = place);
         self.rename(communities, |community| community.place);
-        Ok(true)
+        Ok(())
     }
 
     /// Puts what a community is called in the place of its label.
@@ -336,17 +306,17 @@ impl Numbering {
         Ok(numbers)
     }
 
-    /// Finds the communities of a graph by the degrees of its vertices; false if a vertex has none.
+    /// Finds the communities of a graph by the degrees of its vertices.
     fn find(
         &mut self,
         communities: &[VertexId],
         degree: impl Fn(usize) -> usize,
-    ) -> Result<bool, OutOfMemory> {
+    ) -> Result<(), OutOfMemory> {
         self.numbers_of(communities.len(), UNSEEN)?;
         let numbers = &mut self.numbers[..communities.len()];
         self.found.clear();
         for (vertex, &community) in communities.iter().enumerate() {
-            let Some(number) = numbers.get_mut(community as usize) else { return Ok(false) };
+            let number = &mut numbers[community as usize];
             let degree = degree(vertex);
             if *number == UNSEEN {
                 *number = self.found.len() as u32;
@@ -360,6 +330,6 @@ impl Numbering {
             }
         }
         self.found.iter().for_each(|community| self.sizes.add(community.size));
-        Ok(true)
+        Ok(())
     }
 }

@@ -466,6 +466,17 @@ impl Program for Needs {
 }
 ";
 
+/// Vertices of many edges keep their labels, the others lose them.
+const GONE: &str = "struct Gone;
+impl Program for Gone {
+    type Score = u64;
+    fn label_score(&self, v: Vertex, c: Candidate) -> u64 { c.frequency }
+    fn update_vertex(&self, v: &mut VertexMut, label: Label, score: u64) -> Label {
+        if v.degree() > 1 { label } else { NO_LABEL }
+    }
+}
+";
+
 #[test]
 fn what_is_about_one_graph_is_refused_for_a_batch() {
     let sandbox = Sandbox::with([
@@ -475,6 +486,7 @@ fn what_is_about_one_graph_is_refused_for_a_batch() {
         ("table.csv", "id,x\n1,1\n"),
         ("mine.rs", crate::gpu::LOUD),
         ("needs.rs", NEEDS),
+        ("gone.rs", GONE),
     ]);
     for (flags, parts) in [
         ("--program slpa", ["slpa", "another --program"]),
@@ -490,6 +502,8 @@ fn what_is_about_one_graph_is_refused_for_a_batch() {
             ["--vertex-table", "one graph"],
         ),
         ("--program-file needs.rs", ["the column `age`", "#[default(VALUE)]"]),
+        ("--program-file gone.rs", ["a vertex of the graph b without a label", "update_vertex"]),
+        ("--program-file gone.rs --names hub", ["of the graph b without", "each graph alone"]),
         ("--counter auto", ["--counter auto", "one graph"]),
         ("--min-size 3", ["--min-size", "leave --min-size out"]),
         ("--min-size 3 --join-small", ["--min-size", "leave --min-size out"]),

@@ -28,7 +28,7 @@ fn edges(graph: &Graph) -> BTreeMap<(String, String), f64> {
     found
 }
 
-/// The same of the rows of days, with the number of rows.
+/// Returns the edges that the rows of days make, and the number of rows.
 fn expected(
     days: &Days,
     of: std::ops::RangeInclusive<u32>,

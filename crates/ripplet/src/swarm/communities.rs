@@ -5,7 +5,7 @@ use super::{Answer, SwarmError, Worker};
 use ripplet_graph::batch::{BatchGraph, BatchSlice};
 use ripplet_graph::{Observer, OutOfMemory, VertexId, memory};
 use ripplet_lp::cpu::{CpuExecutor, ThreadError};
-use ripplet_lp::{DynProgram, Executor, Label, Plan, RoundObserver, Settings};
+use ripplet_lp::{DynProgram, Executor, Label, NO_LABEL, Plan, RoundObserver, Settings};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::scope;
@@ -13,7 +13,8 @@ use std::thread::scope;
 /// Detects communities by label propagation on the CPU, one thread per graph, as many graphs at a
 /// time as there are threads.
 ///
-/// The communities of each graph are those of a run on it alone. Memory: 4 bytes per vertex of the
+/// The communities of each graph are those of a run on it alone. A program that leaves a vertex without a
+/// label is an error, [`SwarmError::NoLabel`]. Memory: 4 bytes per vertex of the
 /// part; and per thread a copy of its graph, and a run on it.
 pub struct CommunitiesWorker {
     program: Box<dyn DynProgram>,
@@ -129,8 +130,22 @@ impl Worker for CommunitiesWorker {
             }
         });
         let error = shared.error.into_inner().unwrap_or_else(PoisonError::into_inner);
-        error.map_or(Ok(Answer::Communities(communities)), Err)
+        error.map_or(Ok(()), Err)?;
+        check_labels(part, &communities)?;
+        Ok(Answer::Communities(communities))
     }
+}
+
+/// Checks that each vertex has a label; the error names the first graph with one that has none.
+fn check_labels(part: BatchSlice<'_>, labels: &[Label]) -> Result<(), SwarmError> {
+    let mut rest = labels;
+    for graph in part.graphs() {
+        let of_graph = rest.split_off(..graph.vertices() as usize).unwrap_or_default();
+        if of_graph.contains(&NO_LABEL) {
+            return Err(SwarmError::NoLabel { graph: graph.id().to_string() });
+        }
+    }
+    Ok(())
 }
 
 /// Locks a mutex and ignores poisoning: the guarded values are valid at all times.
@@ -187,8 +202,8 @@ mod tests {
         check(&Cdlp, Settings { schedule: Schedule::sync(), ..Settings::default() });
     }
 
-    #[test]
-    fn settings_that_do_not_fit_end_the_part() {
+    /// Two graphs of an edge each, which begin with labels.
+    fn answer_from(initial: Vec<Label>) -> Result<Answer, SwarmError> {
         let members = Members::of_sizes([2, 2].into_iter()).unwrap();
         let rows = BatchRows {
             graphs: vec![0, 1],
@@ -197,11 +212,21 @@ mod tests {
             weights: None,
         };
         let batch = BatchBuilder::new().build(BatchTable::new(members, rows).unwrap()).unwrap();
-        let settings = Settings { initial: Some(vec![0; 3]), ..Settings::default() };
+        let settings = Settings { initial: Some(initial), ..Settings::default() };
         let mut worker = CommunitiesWorker::new(Lpa::default(), settings, 2).unwrap();
-        assert!(matches!(
-            worker.answer(batch.all(), &()),
-            Err(SwarmError::Device(RunError::Settings(_)))
-        ));
+        worker.answer(batch.all(), &())
+    }
+
+    #[test]
+    fn settings_that_do_not_fit_end_the_part() {
+        let found = answer_from(vec![0; 3]);
+        assert!(matches!(found, Err(SwarmError::Device(RunError::Settings(_)))));
+    }
+
+    #[test]
+    fn a_vertex_without_a_label_is_an_error_that_names_the_first_graph() {
+        let error = answer_from(vec![NO_LABEL; 2]).unwrap_err().to_string();
+        assert!(error.contains("a vertex of the graph 0 without a label"), "{error}");
+        assert!(answer_from(vec![1, 1]).is_ok());
     }
 }

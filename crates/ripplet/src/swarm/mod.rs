@@ -102,6 +102,14 @@ pub enum SwarmError {
     /// An analysis was asked of ranks that they do not share.
     #[error("ranks share PageRank, components and clustering coefficients, and no other analysis")]
     NotOnRanks,
+    /// A program of the caller's own leaves a vertex without a label.
+    #[error(
+        "the program leaves a vertex of the graph {graph} without a label, and in a batch each vertex has a row"
+    )]
+    NoLabel {
+        /// The id of the graph.
+        graph: String,
+    },
     /// No worker was given.
     #[error("a swarm takes at least one worker")]
     NoWorker,
