@@ -378,6 +378,16 @@ def test_a_window_has_weights_of_the_mapping_and_a_summary(command: Any, tmp_pat
     assert "; 1 row was left out" in (skipped.summary or "")
 
 
+def test_a_window_without_pairs_is_a_graph_without_vertices() -> None:
+    table = change(payer=["a", "b", "c", "d"], payee=["a", "b", "c", "d"])
+    days = {"window": "1d", "until": "2024-03-01"}
+    table["date"] = ["2024-03-01", "2024-03-02", "2024-03-02", "2024-03-02"]
+    graph = rp.fraud.window(table, mapping=MAPPING, **days)
+    assert (graph.vertices, graph.edges) == (0, 0)
+    said = "1 transaction from 2024-03-01 to 2024-03-01; "
+    assert (graph.summary or "").startswith(said) and "of an entity with itself" in (graph.summary or "")
+
+
 BAD_WINDOW: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"until": "2030-01-01"}, ValueError, "no window that ends then: the last days of the 5 windows are 2024-03-14 to 2024-03-30"),
     ({"until": "soon"}, ValueError, "until: "),

@@ -138,6 +138,7 @@ FITTING: dict[str, Any] = {
     "storage": st.sampled_from(["plain", "compressed"]),
     "target": st.just("target"),
     "threads": st.integers(1, 3),
+    "until": st.sampled_from(["2024-01-30", "2024-02-10"]),
     "weight": st.just("weight"),
     "window": st.sampled_from(["1d", "30d"]),
 }
@@ -246,8 +247,15 @@ def test_fraud(table: Any, days: list[int], drawing: Any) -> None:
         when = np.datetime64("2024-01-01") + np.sort(np.resize(days, rows)).astype("timedelta64[D]")
         table = {**table, "when": list(map(str, when))}
     mapping = MAPPING if drawing.draw(st.integers(0, 5)) else {**MAPPING, "time": drawing.draw(ANYTHING)}
-    chosen = {"window": "30d", "slide": "5d", **drawing.draw(options(rp.fraud.run, ("output", "mapping", "postgres", "duckdb")))}
-    attempt(lambda: rp.fraud.run(table, mapping=mapping, progress=False, **chosen))
+    windows = {"window": "30d", "slide": "5d"}
+    chosen = {**windows, **drawing.draw(options(rp.fraud.run, ("output", "mapping", "postgres", "duckdb")))}
+    run = attempt(lambda: rp.fraud.run(table, mapping=mapping, progress=False, **chosen))
+    if run is not None:
+        sought, chosen = drawing.draw(ANYTHING), drawing.draw(options(rp.fraud.Run.find))
+        attempt(lambda: run.find(sought, progress=False, **chosen))
+    chosen = {**windows, **drawing.draw(options(rp.fraud.window, ("mapping", "postgres", "duckdb")))}
+    graph = attempt(lambda: rp.fraud.window(table, mapping=mapping, progress=False, **chosen))
+    assert graph is None or (graph.degrees > 0).all()
 
 
 @fuzzed

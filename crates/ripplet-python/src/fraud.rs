@@ -354,12 +354,11 @@ pub fn fraud_window(
         let window = feed.window().ok_or(NoWindow { ends })?;
         watch.stage("naming the vertices");
         let graph = window.named(feed.entities())?;
-        let mut summary = format!("{} transactions from {}", window.transactions, window.range);
-        for note in feed.stream().counts().notes() {
-            summary.push_str("; ");
-            summary.push_str(&note);
-        }
-        Ok(Graph::from(graph).with_summary(summary))
+        let (transactions, range) = (window.transactions, window.range);
+        let noun = if transactions == 1 { "transaction" } else { "transactions" };
+        let mut said = vec![format!("{transactions} {noun} from {range}")];
+        said.extend(feed.stream().counts().notes());
+        Ok(Graph::from(graph).with_summary(said.join("; ")))
     })
 }
 
