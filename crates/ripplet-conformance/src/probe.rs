@@ -44,6 +44,11 @@ mod program {
             }
         }
 
+        /// Other votes are for a number that is not a vertex.
+        fn votes_for_own_label(&self) -> bool {
+            true
+        }
+
         fn pick_label(&self, v: Vertex<'_>) -> Label {
             match v.random(1) % 8 {
                 0 => NO_LABEL,

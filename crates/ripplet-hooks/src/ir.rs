@@ -91,7 +91,7 @@ pub enum Len {
 /// | `score_bound` | u64 | Score |
 /// | `activation` | | u32: 0 `Disagreement`, 1 `Change`, 2 `Always` |
 /// | `label_total` | | u32: 0 `None`, 1 `Members`, 2 `Volume` |
-/// | `falls_with_total`, `follows_frequency`, `carries` | | bool |
+/// | `falls_with_total`, `follows_frequency`, `votes_for_own_label`, `carries` | | bool |
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[allow(missing_docs)] // The table above describes each.
 pub struct Hooks {
@@ -106,6 +106,7 @@ pub struct Hooks {
     pub label_total: Option<FunctionId>,
     pub falls_with_total: Option<FunctionId>,
     pub follows_frequency: Option<FunctionId>,
+    pub votes_for_own_label: Option<FunctionId>,
     pub carries: Option<FunctionId>,
 }
 

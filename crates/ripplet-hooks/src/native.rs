@@ -19,8 +19,8 @@ use syn::visit_mut::VisitMut;
 /// - The struct of `#[columns]` becomes a trait of accessors on the views.
 /// - The program's impl gets `name` and `columns`.
 /// - The functions of the program's impl that belong to the trait `Hints` move to an impl of it,
-///   which gets `has_columns`, `parameters`, `device_source` and, if the program has no `carry`,
-///   a `carries` that says so.
+///   which gets `has_columns`, `parameters`, `device_source`, if the program has no `carry`, a
+///   `carries` that says so, and, if it leaves votes as they are, a `votes_for_own_label`.
 ///
 /// The module must import the names that these need by `use …::hooks::*`.
 ///
@@ -188,6 +188,10 @@ fn add_methods(items: &mut [syn::Item], program: &Module) -> Option<syn::Item> {
     ];
     if !written("carry") && !written("carries") {
         hints.push(syn::parse_quote! { #[inline] fn carries(&self) -> bool { false } });
+    }
+    let votes = ["pick_label", "load_neighbor", "votes_for_own_label"];
+    if !votes.into_iter().any(written) {
+        hints.push(syn::parse_quote! { #[inline] fn votes_for_own_label(&self) -> bool { true } });
     }
     if program.columns.is_empty() {
         hints.push(syn::parse_quote! { #[inline] fn has_columns(&self) -> bool { false } });

@@ -203,6 +203,7 @@ fn place_hooks(hooks: &HashMap<Hook, Callee>, places: &[(FunctionId, bool)]) -> 
         label_total: place(Hook::LabelTotal),
         falls_with_total: place(Hook::FallsWithTotal),
         follows_frequency: place(Hook::FollowsFrequency),
+        votes_for_own_label: place(Hook::VotesForOwnLabel),
         carries: place(Hook::Carries),
     }
 }

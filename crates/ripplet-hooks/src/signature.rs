@@ -141,12 +141,13 @@ pub(crate) enum Hook {
     LabelTotal,
     FallsWithTotal,
     FollowsFrequency,
+    VotesForOwnLabel,
     Carries,
 }
 
 impl Hook {
     /// All hooks and declarations.
-    pub(crate) const ALL: [Hook; 11] = [
+    pub(crate) const ALL: [Hook; 12] = [
         Hook::PickLabel,
         Hook::LoadNeighbor,
         Hook::LabelScore,
@@ -157,6 +158,7 @@ impl Hook {
         Hook::LabelTotal,
         Hook::FallsWithTotal,
         Hook::FollowsFrequency,
+        Hook::VotesForOwnLabel,
         Hook::Carries,
     ];
 
@@ -173,6 +175,7 @@ impl Hook {
             Hook::LabelTotal => "label_total",
             Hook::FallsWithTotal => "falls_with_total",
             Hook::FollowsFrequency => "follows_frequency",
+            Hook::VotesForOwnLabel => "votes_for_own_label",
             Hook::Carries => "carries",
         }
     }
@@ -180,9 +183,11 @@ impl Hook {
     /// Returns whether the function belongs to the trait `Hints`, not to `Program`.
     pub(crate) fn is_hint(self) -> bool {
         match self {
-            Hook::ScoreBound | Hook::FallsWithTotal | Hook::FollowsFrequency | Hook::Carries => {
-                true
-            }
+            Hook::ScoreBound
+            | Hook::FallsWithTotal
+            | Hook::FollowsFrequency
+            | Hook::VotesForOwnLabel
+            | Hook::Carries => true,
             Hook::PickLabel
             | Hook::LoadNeighbor
             | Hook::LabelScore
@@ -207,9 +212,10 @@ impl Hook {
             Hook::ScoreBound => (vec![Ty::Scalar(Scalar::U64)], score),
             Hook::Activation => (Vec::new(), Ty::Activation),
             Hook::LabelTotal => (Vec::new(), Ty::LabelTotal),
-            Hook::FallsWithTotal | Hook::FollowsFrequency | Hook::Carries => {
-                (Vec::new(), Ty::Scalar(Scalar::Bool))
-            }
+            Hook::FallsWithTotal
+            | Hook::FollowsFrequency
+            | Hook::VotesForOwnLabel
+            | Hook::Carries => (Vec::new(), Ty::Scalar(Scalar::Bool)),
         };
         Signature { method: true, parameters, result }
     }

@@ -88,6 +88,7 @@ pub struct JitProgram<S> {
     label_total: LabelTotal,
     falls_with_total: bool,
     follows_frequency: bool,
+    votes_for_own_label: bool,
     carries: bool,
     device_source: DeviceSource,
     hooks: Hooks,
@@ -182,6 +183,10 @@ impl<S: JitScore> JitProgram<S> {
             label_total: declared.label_total.map_or(Ok(LabelTotal::None), label_total_of)?,
             falls_with_total: declared.falls_with_total.is_some_and(|said| said != 0),
             follows_frequency: declared.follows_frequency.is_some_and(|said| said != 0),
+            votes_for_own_label: declared.votes_for_own_label.map_or(
+                module.hooks.pick_label.is_none() && module.hooks.load_neighbor.is_none(),
+                |said| said != 0,
+            ),
             carries: declared.carries.map_or(hooks.carry.is_some(), |said| said != 0),
             device_source: DeviceSource { text: Cow::Owned(ripplet_hooks::cpp::emit(module)) },
             hooks,
@@ -321,6 +326,7 @@ struct Declarations<T> {
     label_total: Option<T>,
     falls_with_total: Option<T>,
     follows_frequency: Option<T>,
+    votes_for_own_label: Option<T>,
     carries: Option<T>,
 }
 
@@ -340,6 +346,7 @@ impl DeclaredDeclarations {
             label_total: entry("label_total", hooks.label_total, u32)?,
             falls_with_total: entry("falls_with_total", hooks.falls_with_total, bool)?,
             follows_frequency: entry("follows_frequency", hooks.follows_frequency, bool)?,
+            votes_for_own_label: entry("votes_for_own_label", hooks.votes_for_own_label, bool)?,
             carries: entry("carries", hooks.carries, bool)?,
         })
     }
@@ -351,6 +358,7 @@ impl DeclaredDeclarations {
             label_total: self.label_total.map(value_of),
             falls_with_total: self.falls_with_total.map(value_of),
             follows_frequency: self.follows_frequency.map(value_of),
+            votes_for_own_label: self.votes_for_own_label.map(value_of),
             carries: self.carries.map(value_of),
         }
     }
@@ -433,6 +441,11 @@ impl<S: JitScore> Hints for JitProgram<S> {
             Some(hook) => S::from_bits(hook.call(frequency)),
             None => S::HIGHEST,
         }
+    }
+
+    #[inline]
+    fn votes_for_own_label(&self) -> bool {
+        self.votes_for_own_label
     }
 
     #[inline]

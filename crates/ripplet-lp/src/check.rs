@@ -9,6 +9,7 @@
 //! | hooks are pure functions | two equal calls return the same |
 //! | [`falls_with_total`](crate::Hints::falls_with_total) | scores of a label with growing totals |
 //! | [`follows_frequency`](crate::Hints::follows_frequency) | scores of a vertex's labels, by frequency |
+//! | [`votes_for_own_label`](crate::Hints::votes_for_own_label) | each vote against the label of its neighbour |
 //! | [`score_bound`](crate::Hints::score_bound) | each score against its bound; bounds of growing frequencies |
 //! | [`Activation::Disagreement`] | scores of a label with growing frequencies |
 //! | [`load_neighbors`](crate::Hints::load_neighbors) | against one call of the hooks per neighbour |

@@ -8,7 +8,7 @@
 
 pub use crate::finishing::{Communities, Finisher, Finishing, finish_on_host};
 pub use crate::ranks::{
-    CpuRank, Exchange, Loads, Parts, Rank, RankStart, SingleRank, Update, run_phase,
+    CpuRank, Exchange, Loads, Parts, Rank, RankStart, RankTotals, SingleRank, Update, run_phase,
 };
 pub use crate::rounds::{Finished, Rounds, run_rounds};
 pub use crate::volume::VolumeUnit;

@@ -8,6 +8,7 @@
 //! |---|---|
 //! | [`falls_with_total`](Hints::falls_with_total) | loads of label totals |
 //! | [`follows_frequency`](Hints::follows_frequency) | labels with few votes, in [sketches](crate::counters) |
+//! | [`votes_for_own_label`](Hints::votes_for_own_label) | totals of labels that no neighbour has, on [ranks](crate::RankExecutor) |
 //! | [`score_bound`](Hints::score_bound) | scores of labels that cannot win |
 //! | [`carries`](Hints::carries) | calls of [`Program::carry`] |
 //! | [`has_columns`](Hints::has_columns) | code for columns |
@@ -50,6 +51,16 @@ pub trait Hints: Program {
     /// require this.
     #[inline]
     fn follows_frequency(&self) -> bool {
+        false
+    }
+
+    /// Returns whether each neighbour votes for its own label, if for any vertex.
+    ///
+    /// A vote of weight 0, or for a number that is not a vertex, may have any label. A rank then needs the totals of its
+    /// vertices' and their neighbours' labels alone. `#[label_program]` returns true if the program's text has neither
+    /// `pick_label` nor `load_neighbor`.
+    #[inline]
+    fn votes_for_own_label(&self) -> bool {
         false
     }
 

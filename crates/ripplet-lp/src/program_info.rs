@@ -20,6 +20,8 @@ pub struct ProgramInfo {
     pub falls_with_total: bool,
     /// [`Hints::follows_frequency`].
     pub follows_frequency: bool,
+    /// [`Hints::votes_for_own_label`].
+    pub votes_for_own_label: bool,
     /// [`Hints::carries`].
     pub carries: bool,
     /// [`Program::columns`](crate::Program::columns).
@@ -40,6 +42,7 @@ impl ProgramInfo {
             label_total: program.label_total(),
             falls_with_total: program.falls_with_total(),
             follows_frequency: program.follows_frequency(),
+            votes_for_own_label: program.votes_for_own_label(),
             carries: program.carries(),
             columns: program.columns(),
             parameters: program.parameters(),

@@ -27,6 +27,8 @@ pub enum Promise {
     FallsWithTotal,
     /// [`Hints::follows_frequency`](crate::Hints::follows_frequency).
     FollowsFrequency,
+    /// [`Hints::votes_for_own_label`](crate::Hints::votes_for_own_label).
+    VotesForOwnLabel,
     /// [`Hints::score_bound`](crate::Hints::score_bound).
     ScoreBound,
     /// [`Activation::Disagreement`](crate::Activation::Disagreement).
@@ -119,6 +121,7 @@ impl Promise {
             Promise::Pure(hook) => hook,
             Promise::FallsWithTotal => "falls_with_total",
             Promise::FollowsFrequency => "follows_frequency",
+            Promise::VotesForOwnLabel => "votes_for_own_label",
             Promise::ScoreBound => "score_bound",
             Promise::Disagreement => "Activation::Disagreement",
             Promise::LoadNeighbors => "load_neighbors",
@@ -134,6 +137,9 @@ impl Promise {
             Promise::Pure(_) => "equal calls of a hook return the same",
             Promise::FallsWithTotal => "a label's score never rises with its total",
             Promise::FollowsFrequency => "of two eligible labels, more votes never score less",
+            Promise::VotesForOwnLabel => {
+                "each neighbour votes for its own label, if for any vertex"
+            }
             Promise::ScoreBound => {
                 "no score exceeds the bound of its frequency, and bounds never fall with it"
             }

@@ -18,7 +18,7 @@
 
 use crate::rounds::Finished;
 use crate::{Label, Round, RunError, State};
-use ripplet_graph::{GraphView, Observer, VertexId};
+use ripplet_graph::{GraphView, Observer, OutOfMemory, VertexId};
 use std::ops::Range;
 
 /// A rank: one of the executors that share a run, as [`run_phase`] uses it.
@@ -56,14 +56,36 @@ pub struct RankStart {
     pub own: Range<VertexId>,
     /// [`Checkpoint::fingerprint`](crate::Checkpoint::fingerprint) on one of the ranks, 0 on the others.
     pub fingerprint: u64,
-    /// The contribution of each vertex to [`LabelTotal::Volume`](crate::LabelTotal::Volume). If it is `None`, the rank
-    /// computes it of the lists of all vertices.
-    pub volumes: Option<Vec<u32>>,
+    /// The source of label totals.
+    pub totals: RankTotals,
+}
+
+/// The source of a rank's label totals.
+#[derive(Clone, Debug)]
+pub enum RankTotals {
+    /// The rank sums up the contributions of all vertices, and has the labels of all.
+    OfAll {
+        /// The contribution of each vertex to [`LabelTotal::Volume`](crate::LabelTotal::Volume). If it is `None`, the
+        /// rank computes it of the lists of all vertices.
+        volumes: Option<Vec<u32>>,
+    },
+    /// [`CpuRank::set_totals`] sets those of the labels that the rank meets.
+    Set {
+        /// The sum of all vertices' contributions.
+        grand: u64,
+    },
+}
+
+impl Default for RankTotals {
+    fn default() -> Self {
+        RankTotals::OfAll { volumes: None }
+    }
 }
 
 /// A rank on the CPU, for executors that exchange messages through memory or a network.
 ///
-/// A rank has the labels, totals and columns of all vertices, and updates its own. The words of its
+/// A rank updates its own vertices. It needs the labels and columns of their neighbours, too, and the totals of all their
+/// labels; for those of other vertices it has room, but never reads them before [`CpuRank::finish`]. The words of its
 /// active set have 64 vertices, and a word belongs to one rank. An in-place schedule runs as a
 /// synchronous one. Work runs on rayon's current pool.
 ///
@@ -86,8 +108,14 @@ pub trait CpuRank: Send {
     /// Returns the rank's label updates of the phase.
     fn updates(&self) -> Vec<Update>;
 
+    /// Returns the labels of the vertices of [`CpuRank::updates`] before the phase, in the same order.
+    fn labels_before(&self) -> Vec<Label>;
+
     /// Applies the label updates of another rank.
     fn apply_updates(&mut self, updates: Vec<Update>);
+
+    /// Sets totals of labels, which are vertices; see [`RankTotals::Set`].
+    fn set_totals(&mut self, totals: &[(Label, u32)]);
 
     /// Activates the neighbours of the rank's changed vertices.
     fn activate_neighbors(&mut self);
@@ -103,6 +131,16 @@ pub trait CpuRank: Send {
 
     /// Returns the state from which a run can resume, with the rank's own active vertices.
     fn state(&mut self) -> State<'_>;
+
+    /// Returns the label of each own vertex, followed by the values of its written columns, column by column.
+    ///
+    /// # Errors
+    /// If memory is refused.
+    fn own_vertices(&mut self) -> Result<Vec<u32>, OutOfMemory>;
+
+    /// Replaces labels and written columns of another rank's vertices from `first` on by
+    /// [those](CpuRank::own_vertices) that it has. Totals and active vertices stay as they are.
+    fn replace_vertices(&mut self, first: VertexId, words: &[u32]);
 
     /// Returns labels and written columns of all vertices.
     ///
@@ -257,6 +295,12 @@ impl Parts {
         self.bounds[rank]..self.bounds[rank + 1]
     }
 
+    /// Returns the rank of a vertex.
+    pub fn owner(&self, v: VertexId) -> usize {
+        // Of ranks without vertices, the bounds are equal, and the one behind them has the vertex.
+        self.bounds.partition_point(|&bound| bound <= v).saturating_sub(1)
+    }
+
     /// Returns the first vertex of each rank, and last the number of vertices.
     pub fn bounds(&self) -> &[VertexId] {
         &self.bounds
@@ -295,6 +339,14 @@ mod tests {
         assert_eq!(Parts::of_bounds(vec![0, 5]), Some(Parts::whole(5)));
         for bounds in [&[][..], &[0], &[1, 5], &[0, 5, 4]] {
             assert_eq!(Parts::of_bounds(bounds.to_vec()), None, "{bounds:?}");
+        }
+    }
+
+    #[test]
+    fn the_owner_of_a_vertex_has_it() {
+        let parts = Parts::of_bounds(vec![0, 0, 64, 64, 64, 100]).unwrap();
+        for v in 0..100 {
+            assert!(parts.of(parts.owner(v)).contains(&v), "{v}");
         }
     }
 

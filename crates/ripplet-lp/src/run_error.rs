@@ -94,6 +94,15 @@ pub enum RunError {
         /// The other rank.
         rank: usize,
     },
+    /// The program may vote for labels that no neighbour has, whose totals a rank with ghosts does not have.
+    #[error(
+        "the program {program} has label totals, and may vote for other labels than those of neighbours, so a rank needs \
+         the labels of all vertices; if it does not, let it promise votes_for_own_label"
+    )]
+    NoGhosts {
+        /// The program's name.
+        program: String,
+    },
     /// A message between ranks failed.
     #[error(transparent)]
     Ranks(#[from] CommError),

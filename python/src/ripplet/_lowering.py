@@ -35,6 +35,7 @@ HOOKS: dict[str, tuple[tuple[str, ...], str]] = {
     "score_bound": (("u64",), "Score"),
     "falls_with_total": ((), "bool"),
     "follows_frequency": ((), "bool"),
+    "votes_for_own_label": ((), "bool"),
     "carries": ((), "bool"),
     "name": ((), "&str"),
     "schedule": ((), "Schedule"),

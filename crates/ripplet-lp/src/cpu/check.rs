@@ -179,13 +179,11 @@ impl<'s, 'a, P: Hints> Sampled<'s, 'a, P> {
             let mut each = votes.iter().zip(&again).zip(&bulk).zip(ids);
             let tested = each.try_for_each(|(((&vote, &again), &found), &neighbor)| {
                 let expected = equal("load_neighbor", vote, again)?;
-                match found == expected {
-                    true => Ok(()),
-                    false => {
-                        let evidence = Evidence::Votes { neighbor, found, expected };
-                        broken(Promise::LoadNeighbors, evidence)
-                    }
+                if found != expected {
+                    let evidence = Evidence::Votes { neighbor, found, expected };
+                    return broken(Promise::LoadNeighbors, evidence);
                 }
+                self.check_vote(neighbor, vote)
             });
             if result.is_ok() {
                 result = tested;
@@ -193,6 +191,20 @@ impl<'s, 'a, P: Hints> Sampled<'s, 'a, P> {
             all.append(&mut votes);
         });
         result.map(|()| all)
+    }
+
+    /// Tests that a neighbour votes for its own label, if the program promises it.
+    fn check_vote(&self, neighbor: VertexId, vote: Vote) -> Result<(), Broken> {
+        let own = Vote { label: self.state.label(neighbor), ..vote };
+        let is_vertex = (vote.label as usize) < self.state.labels.len();
+        let is_other = is_vertex && vote.weight > 0 && vote != own;
+        match self.state.program.votes_for_own_label() && is_other {
+            false => Ok(()),
+            true => {
+                let evidence = Evidence::Votes { neighbor, found: vote, expected: own };
+                broken(Promise::VotesForOwnLabel, evidence)
+            }
+        }
     }
 
     /// Returns the score of a label, after testing that it is the same twice.

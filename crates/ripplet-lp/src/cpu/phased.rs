@@ -181,6 +181,12 @@ impl<'a, P: Hints> PhasedRounds<'a, P> {
         })
     }
 
+    /// Yields the labels of the vertices of [`Self::updates`] before the phase, in the same order.
+    pub fn labels_before(&self) -> impl Iterator<Item = Label> {
+        let places = (0..self.parts()).flat_map(|part| self.places(part));
+        places.map(|index| self.before[index].load(Relaxed))
+    }
+
     fn begin<'r>(&'r self, clock: Clock, observer: &'r dyn Observer) -> PhasedRound<'r, 'a, P> {
         PhasedRound {
             rounds: self,

@@ -6,7 +6,8 @@ use super::synchronous::trace;
 use crate::hash::{Clock, mix};
 use crate::ranks::{CpuRank, RankStart, Update};
 use crate::rounds::{Finished, Rounds};
-use crate::{Hints, Round, RunError, Settings, State};
+use crate::{Hints, Label, Round, RunError, Settings, State};
+use ripplet_graph::memory;
 use ripplet_graph::{GraphView, Observer, OutOfMemory, VertexId};
 use std::ops::Range;
 use std::sync::atomic::Ordering::Relaxed;
@@ -32,8 +33,8 @@ impl<'a, P: Hints> PhasedRank<'a, P> {
         settings: &Settings,
         start: RankStart,
     ) -> Result<Self, OutOfMemory> {
-        let RankStart { own, fingerprint, volumes } = start;
-        let state = LpState::with_volumes(graph, program, settings, volumes)?;
+        let RankStart { own, fingerprint, totals } = start;
+        let state = LpState::with_totals(graph, program, settings, totals)?;
         let rounds = PhasedRounds::new(state, settings.schedule)?;
         let fingerprint = settings.schedule.is_traced().then_some(fingerprint);
         let mut rank = PhasedRank { rounds, own, at: None, fingerprint, round: Round::default() };
@@ -80,6 +81,10 @@ impl<P: Hints> CpuRank for PhasedRank<'_, P> {
         self.rounds.updates().collect()
     }
 
+    fn labels_before(&self) -> Vec<Label> {
+        self.rounds.labels_before().collect()
+    }
+
     fn apply_updates(&mut self, updates: Vec<Update>) {
         let state = &self.rounds.state;
         for Update { vertex, label, values } in updates {
@@ -88,6 +93,10 @@ impl<P: Hints> CpuRank for PhasedRank<'_, P> {
             }
             state.columns.commit(vertex, values);
         }
+    }
+
+    fn set_totals(&mut self, totals: &[(Label, u32)]) {
+        totals.iter().for_each(|&(label, total)| self.rounds.state.totals.set(label, total));
     }
 
     fn activate_neighbors(&mut self) {
@@ -126,6 +135,27 @@ impl<P: Hints> CpuRank for PhasedRank<'_, P> {
 
     fn state(&mut self) -> State<'_> {
         self.rounds.state.state()
+    }
+
+    fn own_vertices(&mut self) -> Result<Vec<u32>, OutOfMemory> {
+        let state = &self.rounds.state;
+        let own = self.own.clone();
+        let mut words = memory::with_room(own.len() * (1 + state.columns.draft_len()))?;
+        for v in own {
+            words.push(state.label(v));
+            words.extend(state.columns.written(v).map(|value| value.load(Relaxed)));
+        }
+        Ok(words)
+    }
+
+    fn replace_vertices(&mut self, first: VertexId, words: &[u32]) {
+        let state = &self.rounds.state;
+        let records = words.chunks_exact(1 + state.columns.draft_len());
+        for (v, record) in (first..).zip(records) {
+            let [label, values @ ..] = record else { continue };
+            state.labels[v as usize].store(*label, Relaxed);
+            state.columns.commit(v, values.iter().copied());
+        }
     }
 
     fn finish(self: Box<Self>) -> Result<Finished, RunError> {

@@ -1,5 +1,6 @@
 //! Label totals: the number of members of every label, or their summed degrees.
 
+use crate::ranks::RankTotals;
 use crate::views::Total;
 use crate::volume::VolumeUnit;
 use crate::{Label, LabelTotal};
@@ -31,17 +32,28 @@ enum Share {
     Volume(VolumeUnit),
     /// A value for each vertex, on a rank, which has not the lists of all.
     Given(Vec<u32>),
+    /// None: totals are [set](Totals::set).
+    Elsewhere,
 }
 
 impl Totals {
-    /// Computes the totals of these labels. Volumes are `given`, or computed of the lists.
+    /// Computes the totals of these labels, or zeros if they are set later.
     pub fn new(
         kept: LabelTotal,
         lists: &VertexLists<'_>,
         labels: &[AtomicU32],
         seed: u64,
-        given: Option<Vec<u32>>,
+        on_rank: RankTotals,
     ) -> Result<Totals, OutOfMemory> {
+        let given = match on_rank {
+            RankTotals::OfAll { volumes } => volumes,
+            RankTotals::Set { grand } if kept != LabelTotal::None => {
+                let of_label = memory::collected(labels.iter().map(|_| AtomicU32::new(0)))?;
+                let (most, share) = (AtomicU32::new(0), Share::Elsewhere);
+                return Ok(Totals { of_label, grand, most, share });
+            }
+            RankTotals::Set { .. } => None,
+        };
         let share = match kept {
             LabelTotal::None => {
                 let (of_label, most) = (Vec::new(), AtomicU32::new(0));
@@ -90,10 +102,16 @@ impl Totals {
         Total::AtMost(self.most.load(Relaxed))
     }
 
+    /// Sets the total of a label, which is a vertex.
+    pub fn set(&self, label: Label, total: u32) {
+        self.of_label[label as usize].store(total, Relaxed);
+        self.most.fetch_max(total, Relaxed);
+    }
+
     /// Moves the contribution of `v` from one label to another.
     #[inline]
     pub fn shift(&self, v: VertexId, lists: &VertexLists<'_>, from: Label, to: Label) {
-        if self.of_label.is_empty() {
+        if self.of_label.is_empty() || matches!(self.share, Share::Elsewhere) {
             return;
         }
         let share = self.share.of(v, lists);
@@ -142,9 +160,12 @@ impl Totals {
         }
     }
 
-    /// Returns the number of labels that have totals.
+    /// Returns the number of labels whose totals change with the vertices' labels.
     pub fn labels(&self) -> u32 {
-        self.of_label.len() as u32
+        match self.share {
+            Share::Elsewhere => 0,
+            Share::One | Share::Volume(_) | Share::Given(_) => self.of_label.len() as u32,
+        }
     }
 }
 
@@ -155,6 +176,7 @@ impl Share {
             Share::One => 1,
             Share::Volume(unit) => unit.share(v, lists.strength_of(v)),
             Share::Given(of_vertices) => of_vertices.get(v as usize).copied().unwrap_or(0),
+            Share::Elsewhere => 0,
         }
     }
 }

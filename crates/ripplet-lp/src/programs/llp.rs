@@ -103,6 +103,10 @@ mod program {
             true
         }
 
+        fn votes_for_own_label(&self) -> bool {
+            true
+        }
+
         fn load_neighbor(&self, _v: Vertex<'_>, u: Neighbor<'_>) -> Vote {
             Vote { label: u.label, weight: 1 }
         }

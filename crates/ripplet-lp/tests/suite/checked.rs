@@ -56,6 +56,7 @@ impl Program for Breaks {
     fn load_neighbor(&self, _v: Vertex<'_>, u: Neighbor<'_>) -> Vote {
         match self.is(Promise::Pure("load_neighbor")) {
             true => Vote::new(u.label, self.calls.fetch_add(1, Relaxed)),
+            false if self.is(Promise::VotesForOwnLabel) => Vote::new(u.label / 2, u.weight),
             false => Vote::new(u.label, u.weight),
         }
     }
@@ -102,6 +103,10 @@ impl Hints for Breaks {
 
     fn follows_frequency(&self) -> bool {
         self.is(Promise::FollowsFrequency)
+    }
+
+    fn votes_for_own_label(&self) -> bool {
+        self.is(Promise::VotesForOwnLabel)
     }
 
     fn score_bound(&self, frequency: u64) -> u64 {
@@ -158,6 +163,7 @@ fn each_broken_promise_is_found() {
         Promise::Pure("update_vertex"),
         Promise::FallsWithTotal,
         Promise::FollowsFrequency,
+        Promise::VotesForOwnLabel,
         Promise::ScoreBound,
         Promise::Disagreement,
         Promise::LoadNeighbors,

@@ -6,7 +6,9 @@ use crate::oracle::{Counting, Rules};
 use ripplet_conformance::ranks::RanksExecutor;
 use ripplet_graph::GraphView;
 use ripplet_lp::cpu::CpuExecutor;
-use ripplet_lp::{DynProgram, Executor, Outcome, Plan, RoundObserver, RunError, Settings};
+use ripplet_lp::{
+    DynProgram, Executor, Outcome, Plan, RankLabels, RoundObserver, RunError, Settings,
+};
 
 /// An executor under test.
 pub struct Machine {
@@ -49,15 +51,19 @@ pub fn machines() -> Vec<Machine> {
         executor: On::One(CpuExecutor::new(Some(threads)).unwrap()),
         storage,
     };
-    let ranks = RanksExecutor::new(&[3, 1, 7, 2, 4], &[1, 2]);
-    let ranks = Machine {
-        name: "on 1 to 7 ranks".into(),
-        executor: On::Ranks(ranks),
-        storage: Storage::Plain,
+    let on_ranks = |labels, storage| Machine {
+        name: format!("on 1 to 7 ranks with labels of {labels:?}, {storage:?}"),
+        executor: On::Ranks(RanksExecutor::new(&[3, 1, 7, 2, 4], &[1, 2], labels)),
+        storage,
     };
+    let ranks = [
+        on_ranks(RankLabels::All, Storage::Plain),
+        on_ranks(RankLabels::Ghosts, Storage::Plain),
+        on_ranks(RankLabels::Ghosts, Storage::Compressed),
+    ];
     let plain = [1, 2, 3].map(|threads| (threads, Storage::Plain));
     let compressed = [1, 2].map(|threads| (threads, Storage::Compressed));
-    plain.into_iter().chain(compressed).map(on).chain([ranks]).collect()
+    plain.into_iter().chain(compressed).map(on).chain(ranks).collect()
 }
 
 impl Machine {

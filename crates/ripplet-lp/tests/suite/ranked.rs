@@ -11,8 +11,8 @@ use ripplet_lp::programs::{Cdlp, Gamma, Llp, Lpa, Slpa};
 use ripplet_lp::quality::Summary;
 use ripplet_lp::refine::MergeShare;
 use ripplet_lp::{
-    DynProgram, Executor, NO_LABEL, Outcome, RankExecutor, RoundObserver, RunError, Schedule,
-    Settings, Stop,
+    DynProgram, Executor, NO_LABEL, Outcome, RankExecutor, RankLabels, RoundObserver, RunError,
+    Schedule, Settings, Stop,
 };
 use ripplet_ranks::{CommError, Threads};
 use std::ops::Range;
@@ -25,12 +25,13 @@ const SOON: Duration = Duration::from_secs(20);
 fn run<O: RoundObserver>(
     size: usize,
     graph: &ripplet_graph::Graph,
+    labels: RankLabels,
     settings: impl Fn(usize) -> Settings + Sync,
     observer: impl Fn(usize) -> O + Sync,
 ) -> Vec<Result<Outcome, RunError>> {
     Threads::run(size, SOON, |comm| {
         let (rank, own) = (comm.rank(), CpuExecutor::new(Some(1)).unwrap());
-        let executor = RankExecutor::new(Arc::new(own), comm);
+        let executor = RankExecutor::new(Arc::new(own), comm).with_labels(labels);
         executor.run(graph, &Lpa::default(), &settings(rank), &mut observer(rank))
     })
 }
@@ -44,11 +45,14 @@ fn splitting_and_merging_are_those_of_one_process() {
             let settings = Settings { merge, ..Settings::default() };
             let expected = one.run(&graph, &Lpa::default(), &settings, &mut ()).unwrap();
             for size in [1, 3] {
-                for found in run(size, &graph, |_| settings.clone(), |_| ()) {
-                    let found = found.unwrap();
-                    assert_eq!(found.labels, expected.labels, "{name}, {size} ranks");
-                    assert_eq!((found.split, found.merged), (expected.split, expected.merged));
-                    assert_eq!(found.rounds.len(), expected.rounds.len());
+                for labels in [RankLabels::Auto, RankLabels::All, RankLabels::Ghosts] {
+                    for found in run(size, &graph, labels, |_| settings.clone(), |_| ()) {
+                        let found = found.unwrap();
+                        let what = format!("{name}, {size} ranks, {labels:?}");
+                        assert_eq!(found.labels, expected.labels, "{what}");
+                        assert_eq!((found.split, found.merged), (expected.split, expected.merged));
+                        assert_eq!(found.rounds.len(), expected.rounds.len());
+                    }
                 }
             }
         }
@@ -60,13 +64,13 @@ fn ranks_that_differ_are_refused_on_each() {
     let (_, grid) = shapes().into_iter().find(|(name, _)| *name == "grid").unwrap();
     let graph = grid.graph(1 << 20);
     let settings = |rank| Settings { seed: rank as u64 % 2, ..Settings::default() };
-    let found = run(3, &graph, settings, |_| ());
+    let found = run(3, &graph, RankLabels::Auto, settings, |_| ());
     for (rank, found) in found.into_iter().enumerate() {
         let other = if rank == 1 { 0 } else { 1 };
         assert_eq!(found.err(), Some(RunError::RanksDiffer { rank: other }), "rank {rank}");
     }
     let settings = |_| Settings { schedule: Schedule::asynchronous(), ..Settings::default() };
-    for found in run(2, &graph, settings, |_| ()) {
+    for found in run(2, &graph, RankLabels::Ghosts, settings, |_| ()) {
         assert_eq!(found.err(), Some(RunError::InPlaceOnRanks { schedule: "async" }));
     }
 }
@@ -86,7 +90,8 @@ impl RoundObserver for Cancels {}
 fn a_cancelled_rank_ends_the_others() {
     let (_, cliques) = shapes().into_iter().find(|(name, _)| *name == "cliques").unwrap();
     let graph = cliques.graph(1 << 20);
-    let found = run(2, &graph, |_| Settings::default(), |rank| Cancels(rank == 1));
+    let found =
+        run(2, &graph, RankLabels::Ghosts, |_| Settings::default(), |rank| Cancels(rank == 1));
     assert_eq!(found[1].as_ref().err(), Some(&RunError::Cancelled));
     let failed = RunError::Ranks(CommError::Failed { rank: 1, code: 1 });
     assert_eq!(found[0].as_ref().err(), Some(&failed));
@@ -174,7 +179,8 @@ fn a_rank_needs_no_other_s_lists() {
                 splits += expected.split.unwrap_or(0);
                 merges += expected.merged.unwrap_or(0);
                 let sizes: &[usize] = if settings.keep_disconnected { &[3] } else { &[1, 2, 4, 7] };
-                for &size in sizes {
+                let labels = [RankLabels::All, RankLabels::Ghosts];
+                for (&size, labels) in sizes.iter().flat_map(|size| labels.map(|of| (size, of))) {
                     let parts = Parts::of_ranks(graph.into(), size);
                     let found = Threads::run(size, SOON, |mut comm| {
                         let own = parts.of(comm.rank());
@@ -184,11 +190,12 @@ fn a_rank_needs_no_other_s_lists() {
                         let sum = comm.all_reduce("sum", lists, u64::wrapping_add).unwrap();
                         let summary = Summary::of_ranks(&part, &expected.labels, own, &mut comm);
                         let executor = RankExecutor::new(executor, comm).with_parts(parts.clone());
+                        let executor = executor.with_labels(labels);
                         (executor.run(&part, &**program, &settings, &mut ()), summary, sum)
                     });
                     for (found, found_summary, lists) in found {
                         let found = found.unwrap();
-                        let what = format!("{}, {size} ranks", program.info().name);
+                        let what = format!("{}, {size} ranks, {labels:?}", program.info().name);
                         assert_eq!(found.labels, expected.labels, "{what}");
                         assert_eq!(found.columns, expected.columns, "{what}");
                         assert_eq!((found.split, found.merged), (expected.split, expected.merged));

@@ -22,6 +22,7 @@ use super::totals::Totals;
 use crate::columns::Columns;
 use crate::counters::Sketch;
 use crate::hash::{Clock, Stream};
+use crate::ranks::RankTotals;
 use crate::rounds::Finished;
 use crate::team::CachePadded;
 use crate::views::Context;
@@ -64,21 +65,21 @@ impl<'a, P: Hints> LpState<'a, P> {
         program: &'a P,
         settings: &Settings,
     ) -> Result<Self, OutOfMemory> {
-        LpState::with_volumes(graph, program, settings, None)
+        LpState::with_totals(graph, program, settings, RankTotals::default())
     }
 
-    /// Creates the state like [`LpState::new`], with these volumes of vertices, which are otherwise computed of the lists.
-    pub fn with_volumes(
+    /// Creates the state like [`LpState::new`], with the label totals of a rank.
+    pub fn with_totals(
         graph: GraphView<'a>,
         program: &'a P,
         settings: &Settings,
-        volumes: Option<Vec<u32>>,
+        totals: RankTotals,
     ) -> Result<Self, OutOfMemory> {
         let resume = settings.resume.as_ref();
         let initial = resume.map(|checkpoint| &*checkpoint.labels).or(settings.initial.as_deref());
         let labels = first_labels(graph.vertices(), initial)?;
         let lists = VertexLists::new(graph);
-        let totals = Totals::new(program.label_total(), &lists, &labels, settings.seed, volumes)?;
+        let totals = Totals::new(program.label_total(), &lists, &labels, settings.seed, totals)?;
         let specs = if program.has_columns() { program.columns() } else { Vec::new() };
         let kept = resume.map_or(&[][..], |checkpoint| &checkpoint.columns);
         let columns = Columns::new(&specs, &settings.columns, kept, graph.vertices())?;

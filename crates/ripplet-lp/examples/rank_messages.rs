@@ -1,0 +1,131 @@
+//! Counts the bytes that ranks send in runs of label propagation, in either way of [`RankLabels`]:
+//! `cargo run -p ripplet-lp --example rank_messages`.
+//!
+//! Bytes and calls depend on neither the machine nor the build. Labels are compared with those of one process.
+
+use ripplet_conformance::recorded::{Record, Recorded};
+use ripplet_generate::{Planted, Rmat, Web};
+use ripplet_graph::{EdgeTable, Graph, GraphBuilder};
+use ripplet_lp::cpu::CpuExecutor;
+use ripplet_lp::programs::{Gamma, Guard, Llp, Lpa, Slpa};
+use ripplet_lp::refine::MergeShare;
+use ripplet_lp::{DynProgram, Executor, Outcome, RankExecutor, RankLabels, Schedule, Settings};
+use ripplet_ranks::{Comm, Threads};
+use std::error::Error;
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+/// The longest time to wait for a rank.
+const DEADLINE: Duration = Duration::from_secs(300);
+/// Parts of the bytes of a run, and how the purposes of their messages begin.
+const PARTS: [(&str, &[&str]); 4] = [
+    ("updates", &["label updates", "total"]),
+    ("frontier", &["frontier"]),
+    ("gathered", &["vertices", "volumes"]),
+    ("finishing", &["connected", "communities", "graph of", "merged"]),
+];
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let build = |table: EdgeTable| GraphBuilder::new().build(table);
+    let graphs = [
+        ("web", build(Web::new(15).generate()?)?),
+        ("rmat", build(Rmat::new(15).generate()?)?),
+        ("planted", build(Planted::new(1 << 15, 470_000, 0.3).generate()?.edges)?),
+    ];
+    let lpa = Lpa::schedule();
+    let programs: [(&str, Box<dyn DynProgram>, Schedule); 5] = [
+        ("lpa", Lpa::default().into(), lpa),
+        ("lpa", Lpa::default().into(), Schedule::sync()),
+        ("lpa, no guard", Lpa::new(Guard::OFF).into(), lpa),
+        ("llp 0.1", Llp::new(Gamma::new(0.1)?).into(), Schedule::phased_in(8)),
+        ("slpa", Slpa::default().into(), Schedule::phased_in(8)),
+    ];
+    println!(
+        "ripplet-lp {}; bytes that all ranks sent, in the parts of a run",
+        env!("CARGO_PKG_VERSION")
+    );
+    println!(
+        "graph,vertices,edges,program,schedule,rounds,changes,ranks,labels,chosen,calls,all,updates,frontier,gathered,finishing,other"
+    );
+    for (name, graph) in &graphs {
+        for (program_name, program, schedule) in &programs {
+            let stop = Lpa::stop();
+            let merge = Some(MergeShare::default());
+            let settings = Settings { schedule: *schedule, stop, merge, ..Settings::default() };
+            let one = CpuExecutor::new(Some(1))?.run(graph, &**program, &settings, &mut ())?;
+            let changes: u64 = one.rounds.iter().map(|round| round.changed).sum();
+            for ranks in [2, 4, 8] {
+                for labels in [RankLabels::All, RankLabels::Ghosts] {
+                    let run = run(graph, &**program, &settings, ranks, labels);
+                    assert!(run.found.iter().all(|found| found.labels == one.labels));
+                    println!(
+                        "{name},{},{},{program_name},{} {},{},{changes},{ranks},{labels:?},{:?},{},{}",
+                        graph.vertices(),
+                        graph.arcs() / 2,
+                        schedule.name(),
+                        schedule.phases(),
+                        one.rounds.len(),
+                        run.chosen,
+                        run.records[0].len(),
+                        run.bytes(),
+                    );
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A run of several ranks.
+struct Run {
+    found: Vec<Outcome>,
+    records: Vec<Vec<Record>>,
+    /// The choice if none is made.
+    chosen: RankLabels,
+}
+
+impl Run {
+    /// Returns the bytes that all ranks sent, and those of each part.
+    fn bytes(&self) -> String {
+        let mut bytes = [0; PARTS.len() + 1];
+        for record in self.records.iter().flatten() {
+            let purpose = record.step.to_string();
+            let is_of = |of: &str| purpose.contains(&format!("({of}"));
+            let part = PARTS.iter().position(|(_, purposes)| purposes.iter().any(|of| is_of(of)));
+            bytes[part.unwrap_or(PARTS.len())] += record.sent;
+        }
+        let all: u64 = bytes.iter().sum();
+        [all].into_iter().chain(bytes).map(|bytes| bytes.to_string()).collect::<Vec<_>>().join(",")
+    }
+}
+
+fn run(
+    graph: &Graph,
+    program: &dyn DynProgram,
+    settings: &Settings,
+    ranks: usize,
+    labels: RankLabels,
+) -> Run {
+    let wires = Threads::connect(ranks, DEADLINE).into_iter();
+    let done: Vec<_> = thread::scope(|scope| {
+        let threads: Vec<_> = wires
+            .map(|wire| {
+                scope.spawn(move || {
+                    let (wire, recording) = Recorded::new(wire);
+                    let own = Arc::new(CpuExecutor::new(Some(1)).expect("a thread"));
+                    let executor = RankExecutor::new(own, Comm::new(wire));
+                    let chosen = executor.choose_labels(graph.into(), &program.info());
+                    let executor = executor.with_labels(labels);
+                    recording.take();
+                    let found = executor.run(graph, program, settings, &mut ());
+                    (found.expect("a run"), recording.take(), chosen.expect("a choice"))
+                })
+            })
+            .collect();
+        threads.into_iter().map(|thread| thread.join().expect("no panic")).collect()
+    });
+    let chosen = done[0].2;
+    let (found, records) = done.into_iter().map(|(found, records, _)| (found, records)).unzip();
+    Run { found, records, chosen }
+}
