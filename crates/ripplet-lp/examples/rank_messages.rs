@@ -4,7 +4,7 @@
 //! Bytes and calls depend on neither the machine nor the build. Labels are compared with those of one process.
 
 use ripplet_conformance::recorded::{Record, Recorded};
-use ripplet_generate::{Planted, Rmat, Web};
+use ripplet_generate::{Planted, Rmat, Road, Web};
 use ripplet_graph::{EdgeTable, Graph, GraphBuilder};
 use ripplet_lp::cpu::CpuExecutor;
 use ripplet_lp::programs::{Gamma, Guard, Llp, Lpa, Slpa};
@@ -31,13 +31,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     let graphs = [
         ("web", build(Web::new(15).generate()?)?),
         ("rmat", build(Rmat::new(15).generate()?)?),
+        ("road", build(Road::new(15).generate()?)?),
         ("planted", build(Planted::new(1 << 15, 470_000, 0.3).generate()?.edges)?),
     ];
     let lpa = Lpa::schedule();
     let programs: [(&str, Box<dyn DynProgram>, Schedule); 5] = [
         ("lpa", Lpa::default().into(), lpa),
         ("lpa", Lpa::default().into(), Schedule::sync()),
-        ("lpa, no guard", Lpa::new(Guard::OFF).into(), lpa),
+        ("lpa without guard", Lpa::new(Guard::OFF).into(), lpa),
         ("llp 0.1", Llp::new(Gamma::new(0.1)?).into(), Schedule::phased_in(8)),
         ("slpa", Slpa::default().into(), Schedule::phased_in(8)),
     ];
@@ -55,7 +56,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             let settings = Settings { schedule: *schedule, stop, merge, ..Settings::default() };
             let one = CpuExecutor::new(Some(1))?.run(graph, &**program, &settings, &mut ())?;
             let changes: u64 = one.rounds.iter().map(|round| round.changed).sum();
-            for ranks in [2, 4, 8] {
+            for ranks in [2, 4, 8, 32] {
                 for labels in [RankLabels::All, RankLabels::Ghosts] {
                     let run = run(graph, &**program, &settings, ranks, labels);
                     assert!(run.found.iter().all(|found| found.labels == one.labels));
@@ -115,7 +116,7 @@ fn run(
                     let (wire, recording) = Recorded::new(wire);
                     let own = Arc::new(CpuExecutor::new(Some(1)).expect("a thread"));
                     let executor = RankExecutor::new(own, Comm::new(wire));
-                    let chosen = executor.choose_labels(graph.into(), &program.info());
+                    let chosen = executor.choose_labels(graph.into(), &program.info(), settings);
                     let executor = executor.with_labels(labels);
                     recording.take();
                     let found = executor.run(graph, program, settings, &mut ());

@@ -58,7 +58,8 @@ impl Link<'_> {
         let to = totals.updates_of(own.map(joins), subscribers, messages);
         drop(labels);
         let received = locked(comm).all_to_all("total updates", &to)?;
-        let to = totals.apply(received.iter().enumerate(), messages)?;
+        drop(to);
+        let to = totals.apply(&received.iter().enumerate().collect::<Vec<_>>(), messages)?;
         let received = locked(comm).all_to_all("totals", &to)?;
         for (peer, words) in received.iter().enumerate() {
             rank.set_totals(&messages.totals(peer, words)?);
@@ -66,17 +67,30 @@ impl Link<'_> {
         Ok(())
     }
 
-    /// Gives each rank the labels and columns of all vertices.
-    pub fn gather(&self, rank: &mut dyn CpuRank) -> Result<(), RunError> {
+    /// Gives some ranks, or all, the labels and columns of all vertices, unless they have them.
+    pub fn gather(
+        &self,
+        rank: &mut dyn CpuRank,
+        receivers: Option<&[usize]>,
+    ) -> Result<(), RunError> {
         if self.ghosts.is_none() {
             return Ok(());
         }
         let own = rank.own_vertices()?;
-        let received = locked(self.comm).all_gather("vertices", &own)?;
+        let received = match receivers {
+            None => locked(self.comm).all_gather("vertices", &own)?,
+            Some(receivers) => {
+                let mut to: Vec<&[u32]> = vec![&[]; self.messages.parts.ranks()];
+                receivers.iter().for_each(|&receiver| to[receiver] = &own);
+                locked(self.comm).all_to_all("vertices", &to)?
+            }
+        };
         drop(own);
+        let receives = receivers.is_none_or(|some| some.contains(&self.messages.rank));
         for (peer, words) in self.of_others(received.iter()) {
-            self.messages.check_vertices(peer, words)?;
-            rank.replace_vertices(self.messages.parts.of(peer).start, words);
+            let expected = if receives { self.messages.parts.of(peer) } else { 0..0 };
+            self.messages.check_vertices(peer, words, expected.len())?;
+            rank.replace_vertices(expected.start, words);
         }
         Ok(())
     }
@@ -136,7 +150,7 @@ impl Exchange<Watched<'_, '_>> for Link<'_> {
             of_totals.push((peer, rest));
         }
         if let Some(totals) = &mut ghosts.totals {
-            ghosts.to_send = totals.apply(of_totals.into_iter(), messages)?;
+            ghosts.to_send = totals.apply(&of_totals, messages)?;
         }
         Ok(())
     }

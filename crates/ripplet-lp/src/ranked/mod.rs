@@ -48,7 +48,6 @@ pub use rank_labels::RankLabels;
 use crate::cpu::CpuExecutor;
 use crate::ranks::{Parts, RankStart, RankTotals};
 use crate::rounds::run_rounds;
-use crate::schedules::largest_phase;
 use crate::volume::VolumeUnit;
 use crate::{
     Checkpoint, DynProgram, Executor, LabelTotal, Outcome, Plan, ProgramInfo, RoundObserver,
@@ -58,7 +57,7 @@ use finishing::RanksFinisher;
 use label_totals::{Contributions, LabelTotals};
 use link::{Ghosts, Link};
 use messages::Messages;
-use rank_labels::{SAMPLE, bytes_of_ghosts, values_of};
+use rank_labels::{SAMPLE, bytes_of_ghosts, bytes_of_updates, ends_at_first, values_of};
 use rank_sets::RankSets;
 use rayon::prelude::*;
 use ripplet_graph::memory;
@@ -127,9 +126,10 @@ impl RankExecutor {
         &self,
         graph: GraphView<'_>,
         program: &ProgramInfo,
+        settings: &Settings,
     ) -> Result<RankLabels, RunError> {
         let parts = self.parts_of(graph);
-        self.executor.install(|| self.chosen_labels(graph, program, &parts))
+        self.executor.install(|| self.chosen_labels(graph, program, settings, &parts))
     }
 
     /// Returns the vertices of each rank, if they were set.
@@ -160,6 +160,7 @@ impl RankExecutor {
         &self,
         graph: GraphView<'_>,
         program: &ProgramInfo,
+        settings: &Settings,
         parts: &Parts,
     ) -> Result<RankLabels, RunError> {
         match (self.labels, RankLabels::has_ghosts(program)) {
@@ -171,7 +172,7 @@ impl RankExecutor {
                 let own = RankSets::sampled(graph, parts, rank, SAMPLE);
                 let sum = |a: [u64; 2], b: [u64; 2]| [a[0] + b[0], a[1] + b[1]];
                 let sampled = self.comm().all_reduce("neighbours", own, sum)?;
-                match RankLabels::ghosts_send_less(program, parts.ranks(), sampled) {
+                match RankLabels::ghosts_send_less(program, settings, parts.ranks(), sampled) {
                     true => Ok(RankLabels::Ghosts),
                     false => Ok(RankLabels::All),
                 }
@@ -196,23 +197,14 @@ impl RankExecutor {
         let parts = self.parts_of(graph);
         self.check_alike(graph, &info, settings, &parts)?;
         let planned = self.plan(graph, program, settings).algorithm_host();
-        let refused = |_| RunError::OutOfMemory { bytes: planned };
+        let planned_bytes = |error: RunError| error.planned(planned);
+        let refused = |error| planned_bytes(RunError::Array(error));
         let rank = self.comm().rank();
         let own = parts.of(rank);
-        let (totals, ghosts) = match self.chosen_labels(graph, &info, &parts)? {
+        let (totals, ghosts) = match self.chosen_labels(graph, &info, settings, &parts)? {
             RankLabels::Ghosts => {
-                let (totals, grand) = match self.contributions(graph, &info, settings, &own)? {
-                    None => (None, 0),
-                    Some(contributions) => {
-                        let sum = contributions.sum(own.clone());
-                        let grand =
-                            self.comm().all_reduce("grand total", sum, u64::wrapping_add)?;
-                        let totals = LabelTotals::new(own.clone(), parts.ranks(), contributions);
-                        (Some(totals.map_err(refused)?), grand)
-                    }
-                };
-                let subscribers = RankSets::of_neighbors(graph, &parts, rank).map_err(refused)?;
-                let ghosts = Ghosts { subscribers, totals, to_send: Vec::new() };
+                let (ghosts, grand) =
+                    self.ghosts(graph, &info, settings, &parts).map_err(planned_bytes)?;
                 (RankTotals::Set { grand }, Some(ghosts))
             }
             RankLabels::All | RankLabels::Auto => {
@@ -229,12 +221,41 @@ impl RankExecutor {
         let messages = Messages { parts, rank, vertices, values };
         let mut link = Link { comm: &self.comm, messages, ghosts };
         link.begin(&mut *state)?;
-        let rounds = RankRounds { state, link, phases: settings.schedule.phases() };
+        let has_keeper = [u8::from(observer.keeper().is_some())];
+        let has_keeper = self.comm().all_gather("keepers", &has_keeper)?;
+        let keepers = has_keeper.iter().enumerate().filter(|(_, has)| has.contains(&1));
+        let keepers: Vec<usize> = keepers.map(|(rank, _)| rank).collect();
+        let keeps = !keepers.is_empty();
+        let phases = settings.schedule.phases();
+        let ends_at_first = ends_at_first(&info, settings);
+        let rounds = RankRounds { state, link, phases, keepers, ends_at_first };
         let finisher = RanksFinisher { comm: &self.comm, settings, own };
-        let has_keeper = u8::from(observer.keeper().is_some());
-        let keeps = self.comm().all_reduce("keepers", has_keeper, u8::max)?;
-        let mut observer = Together { inner: observer, comm: &self.comm, keeps: keeps > 0 };
+        let mut observer = Together { inner: observer, comm: &self.comm, keeps };
         run_rounds(Box::new(rounds), graph, settings, Some(&finisher), &mut observer)
+    }
+
+    /// Returns what a rank with ghosts knows of the others, and the sum of all vertices' contributions to label totals.
+    fn ghosts(
+        &self,
+        graph: GraphView<'_>,
+        program: &ProgramInfo,
+        settings: &Settings,
+        parts: &Parts,
+    ) -> Result<(Ghosts, u64), RunError> {
+        let rank = self.comm().rank();
+        let own = parts.of(rank);
+        let subscribers = RankSets::of_neighbors(graph, parts, rank)?;
+        let mut ghosts = Ghosts { subscribers, totals: None, to_send: Vec::new() };
+        let Some(contributions) = self.contributions(graph, program, settings, &own)? else {
+            return Ok((ghosts, 0));
+        };
+        let are_positive = u64::from(contributions.are_positive(graph, own.clone()));
+        let sums = [contributions.sum(own.clone()), are_positive];
+        let sum = |a: [u64; 2], b: [u64; 2]| [a[0].wrapping_add(b[0]), a[1] & b[1]];
+        let [grand, are_positive] = self.comm().all_reduce("grand total", sums, sum)?;
+        let totals = LabelTotals::new(own, parts.ranks(), contributions, are_positive > 0)?;
+        ghosts.totals = Some(totals);
+        Ok((ghosts, grand))
     }
 
     /// Returns the contributions of own vertices to label totals, if the program has totals.
@@ -332,23 +353,28 @@ impl Executor for RankExecutor {
             let offsets = 4 * (own.len() as u64 + 1) * directions;
             plan.graph_host = graph.bytes_by_part().ids + offsets + arc * arcs;
         }
-        let ranks = self.comm().size();
-        let ghosts = bytes_of_ghosts(&info, own.len() as u64, ranks);
+        let parts = self.parts_of(graph);
         let degrees = if info.label_total == LabelTotal::Volume { 4 * vertices } else { 0 };
-        let may_have_ghosts = ranks > 1 && RankLabels::has_ghosts(&info);
-        plan = match self.labels {
-            RankLabels::Ghosts => plan.with("subscribers and totals of own vertices", ghosts),
-            RankLabels::Auto if may_have_ghosts => {
-                plan.with("weighted degrees, or subscribers", degrees.max(ghosts))
-            }
-            RankLabels::Auto | RankLabels::All if degrees > 0 => {
-                plan.with("weighted degrees", degrees)
-            }
-            RankLabels::Auto | RankLabels::All => plan,
+        let all = [degrees, bytes_of_updates(&info, vertices, phases)];
+        let ghosts = || {
+            let sample = self.executor.install(|| RankSets::sampled(graph, &parts, rank, SAMPLE));
+            let own = parts.of(rank).len() as u64;
+            bytes_of_ghosts(&info, [vertices, own], phases, parts.ranks(), sample)
         };
-        let largest = largest_phase(graph.vertices().into(), phases);
-        // Words of an update as a value, as a message that is sent, and as one that is received.
-        let messages = largest.saturating_mul(4 * (2 + values_of(&info))).saturating_mul(3);
+        let [state, messages] = match self.labels {
+            // The parts are those of another number of ranks, which the run refuses.
+            _ if rank >= parts.ranks() => all,
+            RankLabels::All => all,
+            RankLabels::Ghosts => ghosts(),
+            RankLabels::Auto if parts.ranks() > 1 && RankLabels::has_ghosts(&info) => {
+                let ghosts = ghosts();
+                [all[0].max(ghosts[0]), all[1].max(ghosts[1])]
+            }
+            RankLabels::Auto => all,
+        };
+        if state > 0 {
+            plan = plan.with("weighted degrees, or subscribers and totals", state);
+        }
         plan.with("messages between ranks", messages)
     }
 

@@ -2,7 +2,9 @@
 
 use super::label_totals::LabelTotals;
 use super::rank_sets::RankSets;
-use crate::{LabelTotal, ProgramInfo};
+use crate::schedules::largest_phase;
+use crate::stop::DEFAULT_ROUNDS;
+use crate::{Activation, LabelTotal, ProgramInfo, Settings};
 
 /// The vertices whose labels a rank has in the rounds of a run.
 ///
@@ -12,16 +14,18 @@ pub enum RankLabels {
     /// [`Ghosts`](RankLabels::Ghosts) if the program allows them and they need fewer bytes of messages by an estimate, else
     /// [`All`](RankLabels::All).
     ///
-    /// The estimate is of a run in which each vertex changes its label 1.5 times. With *s* the mean number of other ranks
-    /// that have a neighbour of a vertex, of a sample of the vertices, and *n* ranks, a vertex then sends:
+    /// With *n* ranks, and *s* the mean number of other ranks that have a neighbour of a vertex, of a sample of the vertices
+    /// with neighbours, a vertex sends:
     ///
     /// ```text
-    /// All      1.5 · update · (n − 1)
-    /// Ghosts   1.5 · (update + totals) · s + vertex · (n − 1)
+    /// All      changes · update · (n − 1) + degree · (n − 1)
+    /// Ghosts   changes · (update + totals) · s + end
     ///
+    /// changes  1.5; of a program that is always active, the limit on rounds
     /// update   8 bytes, and 4 for each value of a written column
-    /// totals   16 bytes if the program has label totals, else 0
-    /// vertex   4 bytes, and 4 for each value of a written column
+    /// degree   4 bytes if the label totals are volumes, else 0
+    /// totals   24 bytes if the program has label totals, else 0
+    /// end      4 bytes, to rank 0; if communities are not split or columns are written, (n − 1) · (4 bytes, and 4 a value)
     /// ```
     #[default]
     Auto,
@@ -37,11 +41,11 @@ pub enum RankLabels {
 
 /// Vertices of a rank that are sampled to choose.
 pub(super) const SAMPLE: usize = 1 << 14;
-/// Changes of a vertex in a run, in halves. Measured for `phased`: 1.3 and 1.5 in an `rmat` and a `web` graph
-/// (bench/runs/2026-11-27-ranks).
+/// Changes of a vertex in a run, in halves. Measured for `lpa` with phases: 1.2 to 1.7 in four graphs
+/// (bench/runs/2026-11-29-2-cores/ghosts-messages.txt).
 const HALVES_OF_CHANGES: u64 = 3;
-/// Bytes of the totals that a change sends, for each rank that has a neighbour: of the label before and after, 8 each.
-const TOTALS: u64 = 16;
+/// Bytes of the totals of a change, for each rank that has a neighbour. Measured in the same runs: 11 to 23.
+const TOTALS: u64 = 24;
 
 impl RankLabels {
     /// Returns whether ranks can run the program with [ghosts](RankLabels::Ghosts).
@@ -49,21 +53,38 @@ impl RankLabels {
         program.label_total == LabelTotal::None || program.votes_for_own_label
     }
 
-    /// Returns whether ghosts need fewer bytes of messages: `subscriptions` are the sum over `sampled` vertices of the other
-    /// ranks that have a neighbour.
+    /// Returns whether ghosts need fewer bytes of messages by the estimate of [`RankLabels::Auto`]: `subscriptions` are the
+    /// sum over `sampled` vertices of the other ranks that have a neighbour.
     pub(super) fn ghosts_send_less(
         program: &ProgramInfo,
+        settings: &Settings,
         ranks: usize,
         [sampled, subscriptions]: [u64; 2],
     ) -> bool {
         let values = 4 * values_of(program);
-        let totals = if program.label_total == LabelTotal::None { 0 } else { TOTALS };
-        let to_others = sampled * (ranks as u64 - 1);
-        let all = HALVES_OF_CHANGES * (8 + values) * to_others;
-        let ghosts = HALVES_OF_CHANGES * (8 + values + totals) * subscriptions
-            + 2 * (4 + values) * to_others;
+        let (totals, degree) = match program.label_total {
+            LabelTotal::None => (0, 0),
+            LabelTotal::Members => (TOTALS, 0),
+            LabelTotal::Volume => (TOTALS, 4),
+        };
+        let halves = match program.activation {
+            Activation::Always => {
+                2 * u64::from(settings.stop.max_rounds().unwrap_or(DEFAULT_ROUNDS))
+            }
+            Activation::Disagreement | Activation::Change => HALVES_OF_CHANGES,
+        };
+        let (update, others) = (8 + values, ranks as u64 - 1);
+        let end = if ends_at_first(program, settings) { 4 } else { (4 + values) * others };
+        let all = (halves * update + 2 * degree) * others * sampled;
+        let ghosts = halves * (update + totals) * subscriptions + 2 * end * sampled;
         ghosts < all
     }
+}
+
+/// Returns whether the labels of all vertices are needed on rank 0 alone at the end: it splits communities, and sends the
+/// labels to all. Columns are not sent again.
+pub(super) fn ends_at_first(program: &ProgramInfo, settings: &Settings) -> bool {
+    !settings.keep_disconnected && values_of(program) == 0
 }
 
 /// Returns the number of values of a vertex in written columns.
@@ -72,13 +93,53 @@ pub(super) fn values_of(program: &ProgramInfo) -> u64 {
     written.map(|column| u64::from(column.len)).sum()
 }
 
-/// Returns the bytes of what a rank knows of the others, with `own` vertices: of ghosts, the subscribers, and totals.
-pub(super) fn bytes_of_ghosts(program: &ProgramInfo, own: u64, ranks: usize) -> u64 {
+/// Returns the bytes of the label updates of a phase: as values, as a message that is sent, and as one that is received.
+pub(super) fn bytes_of_updates(program: &ProgramInfo, vertices: u64, phases: u32) -> u64 {
+    largest_phase(vertices, phases).saturating_mul(3 * (8 + 4 * values_of(program)))
+}
+
+/// Returns the bytes of what a rank with ghosts knows of the others, and of its messages, by the neighbours of a
+/// [sample](RankSets::sampled) of its `own` vertices.
+pub(super) fn bytes_of_ghosts(
+    program: &ProgramInfo,
+    [vertices, own]: [u64; 2],
+    phases: u32,
+    ranks: usize,
+    [sampled, subscriptions]: [u64; 2],
+) -> [u64; 2] {
+    let others = subscriptions.div_ceil(sampled.max(1));
     let subscribers = 4 * own * RankSets::words_for(ranks) as u64;
+    let sent = bytes_of_updates(program, own, phases).saturating_mul(others);
+    let messages = sent.saturating_add(bytes_of_updates(program, vertices, phases));
     match program.label_total {
-        LabelTotal::None => subscribers,
+        LabelTotal::None => [subscribers, messages],
         LabelTotal::Members | LabelTotal::Volume => {
-            subscribers + LabelTotals::bytes_for(own, ranks)
+            let first = LabelTotals::bytes_of_first_messages(own, ranks, others);
+            [subscribers + LabelTotals::bytes_for(own, ranks), messages.max(first)]
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::programs::{Guard, Lpa, Slpa};
+
+    #[test]
+    fn ghosts_are_chosen_where_few_ranks_have_neighbours_of_a_vertex() {
+        let guarded = ProgramInfo::of(&Lpa::default());
+        let plain = ProgramInfo::of(&Lpa::new(Guard::OFF));
+        let slpa = ProgramInfo::of(&Slpa::default());
+        let split = Settings::default();
+        let kept = Settings { keep_disconnected: true, ..Settings::default() };
+        let chosen = |program, settings, ranks, subscriptions| {
+            RankLabels::ghosts_send_less(program, settings, ranks, [100, subscriptions])
+        };
+        // All neighbours on all ranks.
+        assert!(!chosen(&plain, &split, 8, 700) && !chosen(&guarded, &split, 32, 3100));
+        assert!(!chosen(&slpa, &split, 8, 700));
+        assert!(chosen(&plain, &split, 8, 600) && !chosen(&plain, &kept, 8, 600));
+        assert!(chosen(&guarded, &split, 8, 200) && !chosen(&guarded, &split, 8, 300));
+        assert!(chosen(&slpa, &kept, 8, 600));
     }
 }

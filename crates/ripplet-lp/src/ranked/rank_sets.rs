@@ -47,8 +47,8 @@ impl RankSets {
         Ok(sets)
     }
 
-    /// Returns the number of a rank's sampled vertices and the sum of the sizes of their sets, as
-    /// [`RankSets::of_neighbors`] would return them: of at most `sample` vertices, evenly spread.
+    /// Returns the number of a rank's vertices with neighbours, and the sum of the sizes of their sets in
+    /// [`RankSets::of_neighbors`], of a sample of at most `sample` vertices, evenly spread.
     pub fn sampled(graph: GraphView<'_>, parts: &Parts, rank: usize, sample: usize) -> [u64; 2] {
         let own = parts.of(rank);
         let step = own.len().div_ceil(sample.max(1)).max(1);
@@ -60,7 +60,8 @@ impl RankSets {
             let size = |v| {
                 let mut set = vec![0; words];
                 insert_owners(&mut set, v, [Some(out), incoming], parts, rank);
-                [1, set.iter().map(|word| u64::from(word.count_ones())).sum()]
+                let ranks = set.iter().map(|word| u64::from(word.count_ones())).sum();
+                [u64::from(graph.degree(v) > 0), ranks]
             };
             sampled.map(size).reduce(|| [0; 2], sum)
         })
@@ -70,6 +71,12 @@ impl RankSets {
     pub fn of(&self, number: u32) -> &[u32] {
         let at = (number - self.first) as usize * self.words;
         &self.bits[at..at + self.words]
+    }
+
+    /// Removes all ranks from the set of a number.
+    pub fn clear(&mut self, number: u32) {
+        let at = (number - self.first) as usize * self.words;
+        self.bits[at..at + self.words].fill(0);
     }
 
     /// Adds ranks to the set of a number; keeps in `ranks` those that are new.
@@ -132,6 +139,8 @@ mod tests {
         sets.add(11, &mut added);
         assert_eq!(added, [1, 0]);
         assert!(ranks_of(sets.of(11)).eq([0, 1, 2, 32]) && ranks_of(sets.of(10)).next().is_none());
+        sets.clear(11);
+        assert_eq!(sets.of(11), [0, 0]);
     }
 
     #[test]
@@ -146,7 +155,7 @@ mod tests {
             let ranks = |rank, v| ranks_of(of(rank).of(v)).collect::<Vec<_>>();
             assert_eq!((ranks(0, 0), ranks(0, 1), ranks(0, 2)), (vec![2, 3], vec![2], vec![]));
             assert_eq!((ranks(2, 70), ranks(2, 64), ranks(3, 199)), (vec![0], vec![], vec![0]));
-            assert_eq!(RankSets::sampled((&graph).into(), &parts, 0, 1 << 10), [64, 3]);
+            assert_eq!(RankSets::sampled((&graph).into(), &parts, 0, 1 << 10), [3, 3]);
             assert_eq!(RankSets::sampled((&graph).into(), &parts, 1, 9), [0, 0]);
         }
     }

@@ -13,6 +13,10 @@ pub(super) struct RankRounds<'a> {
     pub state: Box<dyn CpuRank + 'a>,
     pub link: Link<'a>,
     pub phases: u32,
+    /// The ranks that keep states.
+    pub keepers: Vec<usize>,
+    /// Whether rank 0 alone needs the labels of all vertices after the rounds.
+    pub ends_at_first: bool,
 }
 
 impl Rounds for RankRounds<'_> {
@@ -33,7 +37,7 @@ impl Rounds for RankRounds<'_> {
     }
 
     fn state(&mut self) -> Result<State<'_>, RunError> {
-        self.link.gather(&mut *self.state)?;
+        self.link.gather(&mut *self.state, Some(&self.keepers))?;
         let state = self.state.state();
         let words = (0..).zip(&*state.active).filter(|&(_, &word)| word != 0);
         let own: Vec<u64> = words.flat_map(|(at, &word)| [at, word]).collect();
@@ -48,7 +52,8 @@ impl Rounds for RankRounds<'_> {
     }
 
     fn finish(mut self: Box<Self>) -> Result<Finished, RunError> {
-        self.link.gather(&mut *self.state)?;
+        let receivers = self.ends_at_first.then_some(&[0][..]);
+        self.link.gather(&mut *self.state, receivers)?;
         drop(self.link);
         self.state.finish()
     }

@@ -11,10 +11,10 @@ use ripplet_lp::programs::{Cdlp, Gamma, Llp, Lpa, Slpa};
 use ripplet_lp::quality::Summary;
 use ripplet_lp::refine::MergeShare;
 use ripplet_lp::{
-    DynProgram, Executor, NO_LABEL, Outcome, RankExecutor, RankLabels, RoundObserver, RunError,
-    Schedule, Settings, Stop,
+    Candidate, DynProgram, Executor, Hints, LabelTotal, NO_LABEL, Outcome, Program, RankExecutor,
+    RankLabels, RoundObserver, RunError, Schedule, Settings, Stop, Vertex,
 };
-use ripplet_ranks::{CommError, Threads};
+use ripplet_ranks::{Bytes, Comm, CommError, Step, Threads, Wire};
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
@@ -219,4 +219,143 @@ fn a_rank_needs_no_other_s_lists() {
         }
     }
     assert!(splits > 0 && merges > 0, "{splits} {merges}");
+}
+
+#[test]
+fn ghosts_send_less_where_few_neighbours_are_elsewhere_and_are_chosen_there() {
+    let graph = rings(Direction::Undirected, false, 1 << 20);
+    let settings = Settings::default();
+    let run = |labels| {
+        Threads::run(7, SOON, |comm| {
+            let own = Arc::new(CpuExecutor::new(Some(1)).unwrap());
+            let executor = RankExecutor::new(own, comm).with_labels(labels);
+            let info = DynProgram::info(&Lpa::default());
+            let chosen = executor.choose_labels((&graph).into(), &info, &settings).unwrap();
+            let before = executor.traffic();
+            executor.run(&graph, &Lpa::default(), &settings, &mut ()).unwrap();
+            (chosen, executor.traffic().since(before).sent)
+        })
+    };
+    let sent = |labels| run(labels).iter().map(|(_, sent)| sent).sum::<u64>();
+    let (all, ghosts) = (sent(RankLabels::All), sent(RankLabels::Ghosts));
+    // Both also send what splitting needs, a third of all.
+    assert!(5 * ghosts < 3 * all, "{ghosts} {all}");
+    assert!(sent(RankLabels::Auto) < ghosts + 1000);
+    assert!(run(RankLabels::Auto).iter().all(|(chosen, _)| *chosen == RankLabels::Ghosts));
+}
+
+/// A program with label totals that promises nothing.
+struct Unpromising;
+
+impl Program for Unpromising {
+    type Score = u64;
+
+    fn name(&self) -> &str {
+        "unpromising"
+    }
+
+    fn label_total(&self) -> LabelTotal {
+        LabelTotal::Members
+    }
+
+    fn label_score(&self, _v: Vertex<'_>, c: Candidate<'_>) -> u64 {
+        c.frequency * 100 / u64::from(c.total().max(1))
+    }
+}
+
+impl Hints for Unpromising {}
+
+#[test]
+fn a_program_that_may_vote_for_any_label_has_no_ghosts() {
+    let graph = rings(Direction::Undirected, false, 1 << 20);
+    let settings = Settings::default();
+    let one = CpuExecutor::new(Some(1)).unwrap();
+    let expected = one.run(&graph, &Unpromising, &settings, &mut ()).unwrap();
+    let run = |labels| {
+        Threads::run(3, SOON, |comm| {
+            let own = Arc::new(CpuExecutor::new(Some(1)).unwrap());
+            let executor = RankExecutor::new(own, comm).with_labels(labels);
+            executor.run(&graph, &Unpromising, &settings, &mut ())
+        })
+    };
+    assert!(
+        run(RankLabels::Auto).into_iter().all(|found| found.unwrap().labels == expected.labels)
+    );
+    let refused = RunError::NoGhosts { program: "unpromising".into() };
+    assert!(run(RankLabels::Ghosts).into_iter().all(|found| found.err() == Some(refused.clone())));
+}
+
+/// A wire that replaces the messages of one purpose by other words.
+struct Damaged {
+    wire: Threads,
+    purpose: &'static str,
+    words: &'static [u64],
+}
+
+impl Wire for Damaged {
+    fn rank(&self) -> usize {
+        self.wire.rank()
+    }
+
+    fn size(&self) -> usize {
+        self.wire.size()
+    }
+
+    fn exchange(
+        &mut self,
+        step: Step,
+        bodies: &[Arc<Bytes>],
+    ) -> Result<Vec<Arc<Bytes>>, CommError> {
+        let is_damaged =
+            self.rank() == 1 && step.to_string().contains(&format!("({},", self.purpose));
+        match is_damaged {
+            true => {
+                let damaged = Arc::new(Bytes::of(self.words)?);
+                self.wire.exchange(step, &vec![damaged; bodies.len()])
+            }
+            false => self.wire.exchange(step, bodies),
+        }
+    }
+
+    fn abort(&mut self, code: u8) {
+        self.wire.abort(code);
+    }
+
+    fn name(&self) -> String {
+        self.wire.name()
+    }
+}
+
+#[test]
+fn messages_that_no_rank_can_mean_end_the_run() {
+    let graph = rings(Direction::Undirected, false, 1 << 20);
+    const NONE: &[u64] = &[u64::MAX - 7; 3];
+    const CUT: &[u64] = &[5];
+    let both = [RankLabels::All, RankLabels::Ghosts];
+    let ghosts = [RankLabels::Ghosts; 2];
+    for (purpose, labels) in [
+        ("label updates", both),
+        ("frontier", both),
+        ("total updates", ghosts),
+        ("totals", ghosts),
+        ("vertices", ghosts),
+    ] {
+        for (labels, words) in labels.into_iter().flat_map(|of| [(of, NONE), (of, CUT)]) {
+            let wires = Threads::connect(2, SOON).into_iter();
+            let wires = wires.map(|wire| Damaged { wire, purpose, words });
+            let found: Vec<_> = std::thread::scope(|scope| {
+                let run = |wire| {
+                    let own = Arc::new(CpuExecutor::new(Some(1)).unwrap());
+                    let executor = RankExecutor::new(own, Comm::new(wire)).with_labels(labels);
+                    executor.run(&graph, &Lpa::default(), &Settings::default(), &mut ())
+                };
+                let threads: Vec<_> = wires.map(|wire| scope.spawn(move || run(wire))).collect();
+                threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+            });
+            let error = found[0].as_ref().err();
+            let is_foreign =
+                matches!(error, Some(RunError::Ranks(CommError::Foreign { peer: 1, .. })));
+            assert!(is_foreign, "{purpose}, {labels:?}: {error:?}");
+        }
+    }
 }
