@@ -63,7 +63,7 @@ OTHERWISE: dict[str, str] = {
 }
 """Options that Python needs not, with what it has instead."""
 
-LACKS: set[str] = set()
+LACKS = {"rank_labels"}
 """Options that Python lacks: docs/python.md lists them under Limits."""
 
 OF_PYTHON = {"data", "progress"}

@@ -293,7 +293,8 @@ impl Failure {
                 | RunError::NoDeviceSource { .. }
                 | RunError::NoDeviceCounter { .. }
                 | RunError::InPlaceOnRanks { .. }
-                | RunError::RanksDiffer { .. },
+                | RunError::RanksDiffer { .. }
+                | RunError::NoGhosts { .. },
             ) => ExitStatus::Wrong,
             Failure::Analytics(ripplet::analytics::AnalysisError::NoLength(_)) => ExitStatus::Wrong,
             // The writer refused a graph that the format cannot hold.

@@ -467,6 +467,7 @@ impl Ranks {
             mpi: locked(&connected.comm).name(),
             hosts: ranks().map(host_of).collect(),
             graph: if whole { "whole" } else { "parts" },
+            labels: None,
             peak_memory: Vec::new(),
             threads: ranks().map(|rank| word(parts.len(), rank, 0) as usize).collect(),
             calls,

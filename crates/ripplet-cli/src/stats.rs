@@ -152,6 +152,9 @@ pub struct RanksFigures {
     pub hosts: Vec<String>,
     /// Whether each rank has read its part of the graph, `parts`, or the `whole`.
     pub graph: &'static str,
+    /// The vertices whose labels each rank had in the rounds, `all` or `ghosts`; left out of an analysis.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub labels: Option<&'static str>,
     /// The peak resident memory of each rank until its communities were measured, with the pages of mapped files that it
     /// read; 0 if the system does not report it.
     pub peak_memory: Vec<u64>,

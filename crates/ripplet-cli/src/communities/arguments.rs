@@ -21,7 +21,7 @@ use ripplet::lp::counters::BadCounter;
 use ripplet::lp::programs::{Gamma, Guard, Lpa, Slpa};
 use ripplet::lp::refine::MergeShare;
 use ripplet::lp::stop::{DEFAULT_ROUNDS, DEFAULT_TOLERANCE};
-use ripplet::lp::{Counter, DEFAULT_PHASES, Schedule};
+use ripplet::lp::{Counter, DEFAULT_PHASES, RankLabels, Schedule};
 use ripplet::programs::{self, ProgramName};
 use std::num::NonZeroU32;
 use std::path::PathBuf;
@@ -109,6 +109,39 @@ pub struct Arguments {
     pub threads: ThreadArguments,
     #[command(flatten)]
     pub ranks: RanksArguments,
+    /// The vertices whose labels each process of several has in the rounds.
+    ///
+    /// With ghosts, it has those of its own vertices and of their neighbours, and sends a changed label only to the processes
+    /// that have a neighbour. By default, they are chosen if that is fewer bytes by an estimate. The communities are the same.
+    #[arg(
+        long,
+        value_enum,
+        value_name = "WHICH",
+        default_value_t = RankLabelsChoice::Auto,
+        help_heading = "Several machines"
+    )]
+    pub rank_labels: RankLabelsChoice,
+}
+
+/// The vertices whose labels each rank has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum RankLabelsChoice {
+    /// Those of its own vertices and of their neighbours, if they need fewer messages, else of all
+    Auto,
+    /// Those of all vertices
+    All,
+    /// Those of its own vertices and of their neighbours
+    Ghosts,
+}
+
+impl From<RankLabelsChoice> for RankLabels {
+    fn from(choice: RankLabelsChoice) -> RankLabels {
+        match choice {
+            RankLabelsChoice::Auto => RankLabels::Auto,
+            RankLabelsChoice::All => RankLabels::All,
+            RankLabelsChoice::Ghosts => RankLabels::Ghosts,
+        }
+    }
 }
 
 /// Choices of a run: program, schedule, counter, storage, device.

@@ -23,7 +23,7 @@ use ripplet::lp::programs::Guard;
 use ripplet::lp::refine::MergeShare;
 use ripplet::lp::schedules::Parameter;
 use ripplet::lp::small::MinSize;
-use ripplet::lp::{Counter, Settings};
+use ripplet::lp::{Counter, RankLabels, Settings};
 use ripplet::programs::{BuiltIn, ProgramName};
 use ripplet::{LoadOptions, Storage};
 use std::path::{Path, PathBuf};
@@ -48,6 +48,8 @@ pub struct Job<'a> {
     pub keeps: bool,
     /// The reason why each rank reads the whole graph; `None` if it reads a part.
     pub whole_graph: Option<String>,
+    /// The vertices whose labels each rank has.
+    pub rank_labels: RankLabels,
     pub program: Program,
     pub settings: Settings,
     /// Whether the program's promises are tested before the run.
@@ -111,6 +113,7 @@ impl Arguments {
             keeps: checkpoint.is_some() && self.estimate.estimate.is_none(),
             checkpoint,
             whole_graph: None,
+            rank_labels: self.rank_labels.into(),
             settings,
             checks_program: self.check_program,
             finds_counter: choices.counter == Some(CounterChoice::Auto),

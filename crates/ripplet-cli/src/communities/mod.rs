@@ -147,6 +147,7 @@ fn run_graph(mut job: Job<'_>, ranks: &Ranks, console: &Console) -> Result<(), F
     let executor = match ranks.comm() {
         Some(comm) => {
             let executor = AnyExecutor::of_rank(job.threads.count(), comm.clone())?;
+            let executor = executor.with_rank_labels(job.rank_labels);
             match &parts {
                 Some(parts) => executor.with_parts(parts.clone()),
                 None => executor,

@@ -26,7 +26,8 @@ use ripplet::lp::engine::bytes_of_state;
 use ripplet::lp::quality::{QualityError, Sizes, Summary};
 use ripplet::lp::small::MinSize;
 use ripplet::lp::{
-    Counter, DynProgram, Executor, Keeper, NO_LABEL, Outcome, Plan, RunError, Settings, Sketch,
+    Counter, DynProgram, Executor, Keeper, NO_LABEL, Outcome, Plan, ProgramInfo, RankLabels,
+    RunError, Settings, Sketch,
 };
 use ripplet::programs::ProgramName;
 use std::borrow::Cow;
@@ -97,6 +98,28 @@ pub struct Sweep {
     pub layers: Vec<Layer>,
     /// The result of the highest modularity.
     pub best: Summary,
+}
+
+/// Returns the name of the vertices whose labels a rank has.
+fn name_of(labels: RankLabels) -> &'static str {
+    match labels {
+        RankLabels::Ghosts => "ghosts",
+        RankLabels::All | RankLabels::Auto => "all",
+    }
+}
+
+/// Returns which labels each rank has, and, if the program decides, why.
+fn remark_on_labels(labels: RankLabels, program: &ProgramInfo) -> String {
+    match labels {
+        RankLabels::Ghosts => {
+            "each rank has the labels of its vertices and their neighbours (ghosts)".into()
+        }
+        RankLabels::All | RankLabels::Auto if !RankLabels::has_ghosts(program) => format!(
+            "each rank has the labels of all vertices: {} has label totals, and does not promise votes_for_own_label",
+            program.name
+        ),
+        RankLabels::All | RankLabels::Auto => "each rank has the labels of all vertices".into(),
+    }
 }
 
 impl Work<'_> {
@@ -180,6 +203,11 @@ impl Work<'_> {
         let mut keeping = self.ranks.agree(keeping.transpose())?;
         own.resume = self.ranks.share_checkpoint(own.resume.take());
         let settings = self.settings_on(executor, program, &own);
+        let labels = executor.rank_labels(graph, program, &settings).map_err(Failure::from);
+        let labels = self.ranks.agree(labels)?;
+        if let Some(labels) = labels {
+            self.console.remark(&remark_on_labels(labels, &program.info()));
+        }
         let plan = self.plan(executor, program, &settings);
         let plans = || executor.plans(graph, program, &settings);
         let is_estimate = self.is_estimate(executor, program, &settings, &plan, plans);
@@ -192,7 +220,8 @@ impl Work<'_> {
         let mut watch = watch.keeping(keeper);
         let mut meter = self.ranks.meter(&mut watch, self.job.whole_graph.is_some());
         let outcome = executor.run(graph, program, &settings, &mut meter)?;
-        let ranks = meter.figures();
+        let ranks =
+            meter.figures().map(|ranks| RanksFigures { labels: labels.map(name_of), ..ranks });
         let all = start.elapsed().as_secs_f64();
         let mut seconds = Stages::default();
         seconds.add_run(all - keeping.as_ref().map_or(0.0, Keeping::seconds), &outcome);

@@ -434,6 +434,73 @@ fn programs_and_options_give_the_bytes_of_one_process() {
     assert_eq!(said.out.matches("total").count(), 2, "{said:?}");
 }
 
+/// A program with label totals whose votes are for the labels of neighbours, without saying so.
+const COUNTED: &str = "
+pub struct Counted {}
+
+impl Program for Counted {
+    type Score = u64;
+
+    fn label_total(&self) -> LabelTotal {
+        LabelTotal::Members
+    }
+
+    fn load_neighbor(&self, _v: Vertex, u: Neighbor) -> Vote {
+        Vote { label: u.label, weight: 1 }
+    }
+
+    fn label_score(&self, _v: Vertex, c: Candidate) -> u64 {
+        c.frequency * 1000 / (1000 + c.total() as u64).max(1)
+    }
+}
+";
+
+#[test]
+fn either_labels_of_ranks_give_the_bytes_of_one_process() {
+    let Some(mpi) = Mpi::mpich() else { return };
+    let sandbox = Sandbox::with([("g.csv", &*ring()), ("counted.rs", COUNTED)]);
+    let promised =
+        "    fn votes_for_own_label(&self) -> bool {\n        true\n    }\n\n    fn load_neighbor";
+    sandbox.write("promised.rs", COUNTED.replacen("    fn load_neighbor", promised, 1));
+    let run = |options: &str, labels: &str| {
+        let run = format!("communities g.csv {options} --threads 1 -o three.csv --stats s.json");
+        let said = on_ranks(&mpi, &sandbox, 3, &format!("{run} --rank-labels {labels}"));
+        let stats = (said.code == Some(0)).then(|| sandbox.json("s.json"));
+        (said, stats.map(|stats| stats["ranks"]["labels"].as_str().unwrap().to_owned()))
+    };
+    for (options, chosen) in [
+        ("--weighted", ["ghosts", "all", "ghosts"]),
+        ("--program slpa", ["ghosts", "all", "ghosts"]),
+        ("--program-file promised.rs", ["ghosts", "all", "ghosts"]),
+        ("--program-file counted.rs", ["all", "all", ""]),
+    ] {
+        sandbox.ok(&format!("communities g.csv {options} -o one.csv"));
+        for (labels, expected) in ["auto", "all", "ghosts"].into_iter().zip(chosen) {
+            let (said, found) = run(options, labels);
+            if expected.is_empty() {
+                one_error(
+                    &said,
+                    2,
+                    &["the program counted has label totals", "votes_for_own_label"],
+                );
+                continue;
+            }
+            assert_eq!(said.code, Some(0), "{said:?}");
+            assert_eq!(sandbox.read("three.csv"), sandbox.read("one.csv"), "{options} {labels}");
+            assert_eq!(found.as_deref(), Some(expected), "{options} {labels}: {said:?}");
+            let remark = match expected {
+                "ghosts" => {
+                    "each rank has the labels of its vertices and their neighbours (ghosts)"
+                }
+                _ => "each rank has the labels of all vertices",
+            };
+            assert_eq!(said.error.matches(remark).count(), 1, "{said:?}");
+        }
+    }
+    let said = on_ranks(&mpi, &sandbox, 3, "communities g.csv --estimate");
+    assert!(said.error.contains("(ghosts)"), "{said:?}");
+}
+
 #[test]
 fn what_ranks_cannot_do_is_refused_once_and_nothing_is_written() {
     let Some(mpi) = Mpi::mpich() else { return };

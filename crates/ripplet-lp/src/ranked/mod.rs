@@ -373,7 +373,7 @@ impl Executor for RankExecutor {
             RankLabels::Auto => all,
         };
         if state > 0 {
-            plan = plan.with("weighted degrees, or subscribers and totals", state);
+            plan = plan.with("weighted degrees, or subscribers", state);
         }
         plan.with("messages between ranks", messages)
     }

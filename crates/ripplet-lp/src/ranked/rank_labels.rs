@@ -29,9 +29,9 @@ pub enum RankLabels {
     /// ```
     #[default]
     Auto,
-    /// Those of all vertices: each changed label is sent to all ranks.
+    /// The labels of all vertices: each changed label is sent to all ranks.
     All,
-    /// Those of its own vertices and of their neighbours, the *ghosts*: a changed label is sent to the ranks that have a
+    /// The labels of its own vertices and of their neighbours, the *ghosts*: a changed label is sent to the ranks that have a
     /// neighbour. At the end, and for checkpoints, all labels are sent to all ranks.
     ///
     /// A program with label totals must promise

@@ -7,7 +7,7 @@ use ripplet_graph::GraphView;
 use ripplet_lp::cpu::{CpuExecutor, ThreadError};
 use ripplet_lp::engine::Parts;
 use ripplet_lp::{
-    DynProgram, Executor, Outcome, Plan, RoundObserver, RunError, RunIdentity, Settings,
+    DynProgram, Executor, Outcome, Plan, RankLabels, RoundObserver, RunError, RunIdentity, Settings,
 };
 use ripplet_ranks::SharedComm;
 
@@ -58,6 +58,33 @@ impl AnyExecutor {
         match self.0 {
             On::Rank(rank) => AnyExecutor(On::Rank(rank.with_parts(parts))),
             on => AnyExecutor(on),
+        }
+    }
+
+    /// Sets the vertices whose labels each rank has in the rounds: see
+    /// [`RankExecutor::with_labels`](ripplet_lp::RankExecutor::with_labels). An executor that is no rank's ignores it.
+    #[must_use]
+    pub fn with_rank_labels(self, labels: RankLabels) -> AnyExecutor {
+        match self.0 {
+            On::Rank(rank) => AnyExecutor(On::Rank(rank.with_labels(labels))),
+            on => AnyExecutor(on),
+        }
+    }
+
+    /// Returns the vertices whose labels each rank will have in a run, all or ghosts, as all ranks do at the same time:
+    /// see [`RankExecutor::choose_labels`](ripplet_lp::RankExecutor::choose_labels). `None` of an executor that is no rank's.
+    ///
+    /// # Errors
+    /// [`RunError::NoGhosts`] if the program has none and they are set, [`RunError::Ranks`] if a message between ranks fails.
+    pub fn rank_labels<'g>(
+        &self,
+        graph: impl Into<GraphView<'g>>,
+        program: &dyn DynProgram,
+        settings: &Settings,
+    ) -> Result<Option<RankLabels>, RunError> {
+        match &self.0 {
+            On::Rank(rank) => rank.labels(graph.into(), program, settings).map(Some),
+            On::Cpu(_) | On::Gpus(_) => Ok(None),
         }
     }
 

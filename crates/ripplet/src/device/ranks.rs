@@ -4,8 +4,8 @@ use ripplet_graph::GraphView;
 use ripplet_lp::cpu::{CpuExecutor, ThreadError};
 use ripplet_lp::engine::Parts;
 use ripplet_lp::{
-    DynProgram, Executor, Outcome, Plan, RankExecutor, RoundObserver, RunError, RunIdentity,
-    Settings,
+    DynProgram, Executor, Outcome, Plan, RankExecutor, RankLabels, RoundObserver, RunError,
+    RunIdentity, Settings,
 };
 use ripplet_ranks::SharedComm;
 use std::sync::{Arc, PoisonError};
@@ -31,6 +31,24 @@ impl OfRank {
     /// Sets the vertices of each rank: see [`RankExecutor::with_parts`].
     pub fn with_parts(self, parts: Parts) -> OfRank {
         OfRank { executor: self.executor.with_parts(parts), ..self }
+    }
+
+    /// Sets the vertices whose labels each rank has: see [`RankExecutor::with_labels`].
+    pub fn with_labels(self, labels: RankLabels) -> OfRank {
+        OfRank { executor: self.executor.with_labels(labels), ..self }
+    }
+
+    /// Returns the vertices whose labels each rank has: see [`RankExecutor::choose_labels`].
+    ///
+    /// # Errors
+    /// If the program has no ghosts and they are set, or a message between ranks fails.
+    pub fn labels(
+        &self,
+        graph: GraphView<'_>,
+        program: &dyn DynProgram,
+        settings: &Settings,
+    ) -> Result<RankLabels, RunError> {
+        self.executor.choose_labels(graph, &program.info(), settings)
     }
 
     /// Returns the number of threads.
