@@ -6,15 +6,19 @@ use ripplet_generate::Planted;
 use ripplet_graph::{Direction, EdgeTable, Graph, GraphBuilder, Observer, VertexIds};
 use ripplet_lp::check::{SAMPLE, check_program};
 use ripplet_lp::cpu::CpuExecutor;
+use ripplet_lp::engine::Parts;
 use ripplet_lp::programs::{Cdlp, Gamma, Guard, Llp, Lpa, Seed, Seeded, Seeding, Slpa};
 use ripplet_lp::refine::{self, Objective, ProfileOptions, RefineOptions, Resolution};
 use ripplet_lp::{
-    Executor, Hints, Keeper, NotKept, Round, RoundObserver, Schedule, Settings, State, Stop,
+    DynProgram, Executor, Hints, Keeper, NotKept, Plan, RankExecutor, RankLabels, Round,
+    RoundObserver, Schedule, Settings, State, Stop,
 };
+use ripplet_ranks::Threads;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::num::NonZeroU32;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 struct Counting;
 
@@ -95,6 +99,25 @@ fn check<P: Hints>(graph: &Graph, program: &P, settings: &Settings, state: (f64,
         _ => 9.0 + written + read,
     };
     assert!(a_vertex <= most, "{case}: {a_vertex} bytes a vertex, not {most}");
+}
+
+/// Checks the plans of four ranks together, which allocate at the same time.
+fn check_ranks(graph: &Graph, program: &dyn DynProgram, settings: &Settings, labels: RankLabels) {
+    let parts = Parts::of_ranks(graph.into(), 4);
+    let before = LIVE.load(SeqCst);
+    PEAK.store(before, SeqCst);
+    let plans = Threads::run(4, Duration::from_secs(60), |comm| {
+        let own = Arc::new(CpuExecutor::new(Some(1)).unwrap());
+        let executor = RankExecutor::new(own, comm).with_parts(parts.clone()).with_labels(labels);
+        let plan = executor.plan(graph, program, settings);
+        executor.run(graph, program, settings, &mut ()).unwrap();
+        plan
+    });
+    let used = PEAK.load(SeqCst) - before;
+    let planned: u64 = plans.iter().map(Plan::algorithm_host).sum();
+    let case = format!("{} {} on ranks, {labels:?}", program.info().name, settings.schedule.name());
+    println!("{case}: {used} bytes used, {planned} planned");
+    assert!(used <= planned + 4 * SLACK, "{case}: {used} bytes used, {planned} planned");
 }
 
 /// Checks the plan of a test of a program's promises, of which at least `least` per cent are used.
@@ -237,6 +260,14 @@ fn runs_allocate_what_they_planned() {
             let settings = Settings { keep_disconnected, ..seeded };
             check(&graph, &Seeded::new(&graph, 0.5).unwrap(), &settings, (4.0, 4.0));
             check_promises(&graph, &Seeded::new(&graph, 0.5).unwrap(), &settings, 80);
+        }
+        for schedule in [Schedule::phased_in(8), Schedule::sync()] {
+            for labels in [RankLabels::All, RankLabels::Ghosts] {
+                let settings = settings(schedule);
+                check_ranks(&graph, &Lpa::default(), &settings, labels);
+                check_ranks(&graph, &Lpa::new(Guard::OFF), &settings, labels);
+                check_ranks(&graph, &Slpa::default(), &settings, labels);
+            }
         }
         check_promises(&graph, &Lpa::default(), &settings(Schedule::phased()), 80);
         check_promises(&graph, &Slpa::default(), &settings(Schedule::sync()), 80);

@@ -144,7 +144,7 @@ fn plan_of_part(
     let written: Vec<ColumnSpec> = specs.iter().filter(|spec| spec.written).cloned().collect();
     let written = columns::bytes_for(&written, graph.vertices());
     let votes = match settings.counter.keeps_every_label() {
-        true => votes::Votes::bytes_for(graph.vertices(), graph.max_degree_of(own)),
+        true => votes::Votes::bytes_for(graph.vertices(), graph.max_degree_of(own.clone())),
         false => sketch::VoteSketch::bytes(),
     };
     let workspace = state::Workspace::bytes_for(votes, draft_len);
@@ -168,7 +168,7 @@ fn plan_of_part(
         Visibility::LastRound => plan.with("next labels", 4 * vertices),
         Visibility::EarlierPhases => {
             let phases = settings.schedule.phases();
-            plan.with("one phase", phased::bytes_for(vertices, phases, draft_len, threads))
+            plan.with("one phase", phased::bytes_for(own, vertices, phases, draft_len, threads))
         }
         Visibility::Current => plan,
     };

@@ -57,6 +57,8 @@ const _: () = assert!(KEEP >= MAX_VERTICES && KEEP != NO_LABEL);
 pub(super) struct PhasedRounds<'a, P> {
     pub state: LpState<'a, P>,
     schedule: Schedule,
+    /// The blocks that have vertices to update: all, or those of a rank.
+    scheduled: Range<u64>,
     /// The vertices that change in the phase, at the place of their part.
     members: Vec<AtomicU32>,
     chosen: Vec<AtomicU32>,
@@ -82,16 +84,31 @@ struct PhasedRound<'r, 'a, P> {
     cancelled: AtomicBool,
 }
 
-/// Returns the bytes of a phase's arrays: its vertices, their choices and their labels before; with
-/// `draft_len` values per vertex, also the drafts; and of the sets of activated vertices.
-pub(super) fn bytes_for(vertices: u64, phases: u32, draft_len: u64, threads: usize) -> u64 {
+/// Returns the bytes of the arrays of a phase that updates `own` vertices: its vertices, their choices and their labels
+/// before; with `draft_len` values per vertex, also the drafts; and of the sets of activated vertices.
+pub(super) fn bytes_for(
+    own: Range<VertexId>,
+    vertices: u64,
+    phases: u32,
+    draft_len: u64,
+    threads: usize,
+) -> u64 {
     let drafts = if draft_len > 0 { 4 * (draft_len + 1) } else { 0 };
-    let blocks = UnitSchedule::blocks(vertices, phases);
+    let scheduled = scheduled(own, phases);
+    let blocks = scheduled.end - scheduled.start;
     let places = blocks.saturating_mul(MEMBERS_PER_BLOCK as u64);
     let phase = places
         .saturating_mul(drafts.saturating_add(12))
         .saturating_add(4 * parts_of(blocks, LEAST_BLOCKS));
     phase.saturating_add(sets_for(vertices, threads) as u64 * vertices.div_ceil(64) * 8)
+}
+
+/// Returns the blocks that have these vertices, from the beginning of a part on.
+fn scheduled(own: Range<VertexId>, phases: u32) -> Range<u64> {
+    let part = (LEAST_BLOCKS * MEMBERS_PER_BLOCK) as u64 * u64::from(phases.max(1));
+    let begin = u64::from(own.start) / part * LEAST_BLOCKS as u64;
+    let end = if own.is_empty() { begin } else { UnitSchedule::blocks(own.end.into(), phases) };
+    begin..end
 }
 
 /// Returns the number of parts.
@@ -106,8 +123,19 @@ fn record_len(draft_len: usize) -> usize {
 
 impl<'a, P: Hints> PhasedRounds<'a, P> {
     pub fn new(state: LpState<'a, P>, schedule: Schedule) -> Result<Self, OutOfMemory> {
+        let all = 0..state.labels.len() as VertexId;
+        PhasedRounds::of(all, state, schedule)
+    }
+
+    /// Creates rounds that update these vertices; no other one may be active in a phase.
+    pub fn of(
+        own: Range<VertexId>,
+        state: LpState<'a, P>,
+        schedule: Schedule,
+    ) -> Result<Self, OutOfMemory> {
         let vertices = state.labels.len() as u64;
-        let blocks = UnitSchedule::blocks(vertices, schedule.phases());
+        let scheduled = scheduled(own, schedule.phases());
+        let blocks = scheduled.end - scheduled.start;
         let places = blocks as usize * MEMBERS_PER_BLOCK;
         let zeros = |count| memory::collected((0..count).map(|_| AtomicU32::new(0)));
         Ok(PhasedRounds {
@@ -122,6 +150,7 @@ impl<'a, P: Hints> PhasedRounds<'a, P> {
             drafts: Drafts::new(places, record_len(state.columns.draft_len()))?,
             state,
             schedule,
+            scheduled,
         })
     }
 
@@ -197,8 +226,9 @@ impl<'a, P: Hints> PhasedRounds<'a, P> {
         }
     }
 
+    /// Returns the number of blocks that have vertices to update.
     fn blocks(&self) -> u64 {
-        UnitSchedule::blocks(self.state.labels.len() as u64, self.schedule.phases())
+        self.scheduled.end - self.scheduled.start
     }
 
     /// Returns the number of parts.
@@ -242,7 +272,8 @@ impl<'a, P: Hints> PhasedRounds<'a, P> {
             };
             vertices.clear();
             for block in blocks {
-                let (first, pattern) = round.units.unit(block as u32, phase);
+                let block = (self.scheduled.start as usize + block) as u32;
+                let (first, pattern) = round.units.unit(block, phase);
                 let (word, offset) = ((first / 64) as usize, first % 64);
                 vertices.extend(vertices_of(word, self.take(word, pattern << offset)));
                 if offset > 0 {

@@ -35,7 +35,7 @@ impl<'a, P: Hints> PhasedRank<'a, P> {
     ) -> Result<Self, OutOfMemory> {
         let RankStart { own, fingerprint, totals } = start;
         let state = LpState::with_totals(graph, program, settings, totals)?;
-        let rounds = PhasedRounds::new(state, settings.schedule)?;
+        let rounds = PhasedRounds::of(own.clone(), state, settings.schedule)?;
         let fingerprint = settings.schedule.is_traced().then_some(fingerprint);
         let mut rank = PhasedRank { rounds, own, at: None, fingerprint, round: Round::default() };
         rank.take_frontier();
