@@ -70,7 +70,7 @@ impl LabelTotals {
     /// `others` other ranks: total updates as changes, as packed and as received, then totals as packed and as a message.
     pub fn bytes_of_first_messages(own: u64, ranks: usize, others: u64) -> u64 {
         let record = 4 * (HEAD + RankSets::words_for(ranks)) as u64;
-        own * (2 * 12 + 2 * record + 16 * (1 + others))
+        own * (12 + 2 * record + 8 + 16 * others)
     }
 
     /// Returns the bytes on a rank with `own` vertices, with the contributions.

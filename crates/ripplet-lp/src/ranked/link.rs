@@ -8,6 +8,7 @@ use crate::ranks::{CpuRank, Exchange, Rank, Update};
 use crate::{NO_LABEL, RunError};
 use ripplet_graph::Observer;
 use ripplet_ranks::Comm;
+use std::mem::take;
 use std::sync::Mutex;
 
 /// The state of a rank, and the observer that may cancel.
@@ -55,13 +56,18 @@ impl Link<'_> {
         let labels = rank.state().labels;
         let joins = |v: u32| Move { vertex: v, before: NO_LABEL, label: labels[v as usize] };
         let own = messages.parts.of(messages.rank);
-        let to = totals.updates_of(own.map(joins), subscribers, messages);
+        let mut to = totals.updates_of(own.map(joins), subscribers, messages);
         drop(labels);
+        let to_itself = take(&mut to[messages.rank]);
         let received = locked(comm).all_to_all("total updates", &to)?;
         drop(to);
-        let to = totals.apply(&received.iter().enumerate().collect::<Vec<_>>(), messages)?;
+        let to_itself = [(messages.rank, &*to_itself)];
+        let updates: Vec<_> = received.iter().enumerate().chain(to_itself).collect();
+        let mut to = totals.apply(&updates, messages)?;
+        drop(received);
+        let to_itself = take(&mut to[messages.rank]);
         let received = locked(comm).all_to_all("totals", &to)?;
-        for (peer, words) in received.iter().enumerate() {
+        for (peer, words) in received.iter().enumerate().chain([(messages.rank, &*to_itself)]) {
             rank.set_totals(&messages.totals(peer, words)?);
         }
         Ok(())
@@ -123,7 +129,7 @@ impl Exchange<Watched<'_, '_>> for Link<'_> {
             return self.send_to_all(rank);
         };
         let (updates, len) = (rank.updates(), messages.update_len());
-        let mut to = messages.to_each();
+        let (mut to, mut to_itself) = (messages.to_each(), Vec::new());
         for update in &updates {
             let subscribers = ranks_of(ghosts.subscribers.of(update.vertex));
             subscribers.for_each(|peer| messages.put_update(update, &mut to[peer]));
@@ -133,7 +139,8 @@ impl Exchange<Watched<'_, '_>> for Link<'_> {
                 let &Update { vertex, label, .. } = update;
                 Move { vertex, before, label }
             });
-            let of_totals = totals.updates_of(moves, &ghosts.subscribers, messages);
+            let mut of_totals = totals.updates_of(moves, &ghosts.subscribers, messages);
+            to_itself = take(&mut of_totals[messages.rank]);
             for (words, of_totals) in to.iter_mut().zip(&of_totals) {
                 *words = joined(words, len, of_totals);
             }
@@ -150,7 +157,10 @@ impl Exchange<Watched<'_, '_>> for Link<'_> {
             of_totals.push((peer, rest));
         }
         if let Some(totals) = &mut ghosts.totals {
+            of_totals.push((messages.rank, &to_itself));
             ghosts.to_send = totals.apply(&of_totals, messages)?;
+            let to_itself = take(&mut ghosts.to_send[messages.rank]);
+            rank.set_totals(&messages.totals(messages.rank, &to_itself)?);
         }
         Ok(())
     }
