@@ -63,7 +63,7 @@ OTHERWISE: dict[str, str] = {
 }
 """Options that Python needs not, with what it has instead."""
 
-LACKS = {"rank_labels"}
+LACKS: set[str] = set()
 """Options that Python lacks: docs/python.md lists them under Limits."""
 
 OF_PYTHON = {"data", "progress"}

@@ -55,7 +55,8 @@ def mpi(request: Any) -> str:
 
 def test_processes_that_share_runs_have_the_communities_of_one(mpi: str) -> None:
     script = """
-    for options in ({"program": "cdlp"}, {"schedule": "sync", "merge": "off"}, {"program": "llp", "gamma": 0.5}):
+    for options in ({"program": "cdlp"}, {"schedule": "sync", "merge": "off"}, {"program": "llp", "gamma": 0.5}, {"rank_labels": "ghosts"},
+                    {"rank_labels": "all", "program": "llp"}):
         found = rp.communities(g, ranks="auto", rank_deadline=30, **options)
         assert found.labels.tolist() == rp.communities(g, **options).labels.tolist(), options
     try:
@@ -138,5 +139,7 @@ def test_one_process_is_no_rank(monkeypatch: pytest.MonkeyPatch) -> None:
         rp.communities(EDGES, ranks="mpi")
     with pytest.raises(ValueError, match="ranks: expected none, auto or mpi, not two"):
         rp.communities(EDGES, ranks="two")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="rank_labels: expected auto, all or ghosts, not some"):
+        rp.communities(EDGES, rank_labels="some")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="86400"):
         rp.communities(EDGES, ranks="auto", rank_deadline=10**6)

@@ -26,7 +26,7 @@ use ripplet::lp::programs::{Cdlp, Guard, Llp, Lpa, Seed, Seeding};
 use ripplet::lp::quality::{Quality, Summary};
 use ripplet::lp::refine::{Merge, MergeShare, Objective, Resolution, dendrogram, hierarchy};
 use ripplet::lp::small::MinSize;
-use ripplet::lp::{Counter, DynProgram, NO_LABEL, Schedule, Settings, Stop, hubs};
+use ripplet::lp::{Counter, DynProgram, NO_LABEL, RankLabels, Schedule, Settings, Stop, hubs};
 use ripplet::programs::{BuiltIn, ProgramName, StopChoice};
 use ripplet::ranks::mpi;
 use ripplet::{Device, Storage, StoredGraph};
@@ -149,6 +149,7 @@ pub struct Choices {
     checkpoints: Option<CheckpointOptions>,
     /// Which processes share the run, and the time without a sign of life after which one is lost.
     ranks: Option<(Sharing, Duration)>,
+    rank_labels: RankLabels,
 }
 
 /// Parameters of programs, by their names on the command line.
@@ -253,6 +254,7 @@ impl Choices {
             host_memory: options.count("host_memory", 1)?,
             checkpoints: checkpoints(options)?,
             ranks: ranks(options)?,
+            rank_labels: rank_labels(options)?,
         })
     }
 
@@ -422,6 +424,19 @@ fn ranks(options: &Options<'_>) -> PyResult<Option<(Sharing, Duration)>> {
         Some("mpi") => Ok(Some((Sharing::Mpi, deadline))),
         Some(other) => {
             let message = format!("ranks: expected none, auto or mpi, not {other}");
+            Err(Failure::input(message).into())
+        }
+    }
+}
+
+/// Returns the vertices whose labels each process has.
+fn rank_labels(options: &Options<'_>) -> PyResult<RankLabels> {
+    match options.text("rank_labels")?.as_deref() {
+        None | Some("auto") => Ok(RankLabels::Auto),
+        Some("all") => Ok(RankLabels::All),
+        Some("ghosts") => Ok(RankLabels::Ghosts),
+        Some(other) => {
+            let message = format!("rank_labels: expected auto, all or ghosts, not {other}");
             Err(Failure::input(message).into())
         }
     }
@@ -611,6 +626,7 @@ fn found(stored: Arc<StoredGraph>, choices: Choices, watch: &mut Watch) -> Resul
     let overlap = matches!(choices.program, BuiltIn::Slpa { .. }) && choices.refine.is_none();
     choices.check(stored.view(), watch)?;
     watch.stage("running");
+    let labels = choices.rank_labels;
     let comm = match choices.ranks {
         None => None,
         Some((sharing, deadline)) => sharing.comm(deadline)?,
@@ -618,7 +634,7 @@ fn found(stored: Arc<StoredGraph>, choices: Choices, watch: &mut Watch) -> Resul
     let search = choices.search(stored.view());
     let search = match comm {
         None => search,
-        Some(comm) => search.ranks(comm),
+        Some(comm) => search.ranks(comm).rank_labels(labels),
     };
     let found = search.run_with(watch)?;
     let seconds = begin.elapsed().as_secs_f64();

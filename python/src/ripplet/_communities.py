@@ -718,6 +718,7 @@ def communities(
     resume: bool = False,
     ranks: Literal["none", "auto", "mpi"] = "none",
     rank_deadline: int = 60,
+    rank_labels: Literal["auto", "all", "ghosts"] = "auto",
     threads: int | None = None,
     progress: Progress = "auto",
 ) -> Communities:
@@ -798,6 +799,9 @@ def communities(
         ``auto``; a process of Python may have been started together with others for work of its own.
     rank_deadline : int, default 60
         Seconds without a sign of life after which such a process is lost, and the run ends in all others.
+    rank_labels : {"auto", "all", "ghosts"}, default "auto"
+        The vertices whose labels each of these processes has in the rounds: all, or its own and their neighbours; ``auto`` is what
+        sends fewer bytes. Communities do not depend on it.
     threads : int, optional
         Threads of the CPU; by default one per core.
     progress : bool or "auto" or callable, default "auto"
@@ -866,6 +870,7 @@ def communities(
         resume=resume or None,
         ranks=None if ranks == "none" else ranks,
         rank_deadline=None if rank_deadline == 60 else rank_deadline,
+        rank_labels=None if rank_labels == "auto" else rank_labels,
         threads=threads,
     )
     if "ranks" in choices:

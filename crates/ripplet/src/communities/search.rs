@@ -18,8 +18,8 @@ use ripplet_lp::refine::{
 };
 use ripplet_lp::small::{MinSize, drop_small_memberships};
 use ripplet_lp::{
-    Counter, DynProgram, Executor, Label, NO_LABEL, Outcome, Plan, RoundObserver, RunError,
-    RunIdentity, Schedule, Settings, Stop,
+    Counter, DynProgram, Executor, Label, NO_LABEL, Outcome, Plan, RankLabels, RoundObserver,
+    RunError, RunIdentity, Schedule, Settings, Stop,
 };
 use ripplet_ranks::SharedComm;
 use std::borrow::Cow;
@@ -67,6 +67,7 @@ pub fn communities<'g>(graph: impl Into<GraphView<'g>>) -> CommunitySearch<'g> {
         host_memory: None,
         checkpoints: None,
         ranks: None,
+        rank_labels: RankLabels::Auto,
     }
 }
 
@@ -121,6 +122,7 @@ pub struct CommunitySearch<'g> {
     host_memory: Option<u64>,
     checkpoints: Option<CheckpointOptions>,
     ranks: Option<SharedComm>,
+    rank_labels: RankLabels,
 }
 
 #[derive(Clone)]
@@ -522,6 +524,14 @@ impl<'g> CommunitySearch<'g> {
         self
     }
 
+    /// Sets the vertices whose labels each rank has in the rounds; by default, what sends fewer bytes. Communities do not
+    /// depend on it.
+    #[must_use]
+    pub fn rank_labels(mut self, labels: RankLabels) -> Self {
+        self.rank_labels = labels;
+        self
+    }
+
     /// Returns the settings of the run of a sweep, with the program's defaults.
     pub(super) fn resolved_of_sweep(&self) -> Result<Settings, CommunitiesError> {
         if self.refine.is_some() {
@@ -600,7 +610,8 @@ impl<'g> CommunitySearch<'g> {
             if let Some(&(choice, _)) = refused.iter().find(|(_, is_made)| *is_made) {
                 return Err(CommunitiesError::NotOnRanks(choice));
             }
-            return Ok((AnyExecutor::of_rank(self.threads, comm.clone())?, None));
+            let executor = AnyExecutor::of_rank(self.threads, comm.clone())?;
+            return Ok((executor.with_rank_labels(self.rank_labels), None));
         }
         let (executor, fallback) = self.device.open(self.device_memory)?.start(self.threads)?;
         Ok((executor.with_host_memory(self.host_memory), fallback))
