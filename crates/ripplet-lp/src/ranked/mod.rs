@@ -72,7 +72,7 @@ use together::Together;
 /// Executor on a rank of several, which call it at the same time with the same graph and settings.
 ///
 /// Each rank returns the outcome of one process. Stop rules must not depend on seconds, which differ between ranks: they
-/// would end in [`CommError::OutOfStep`]. Checkpoints are due if they are due on any rank, and each rank with a
+/// would end in [`CommError::OutOfStep`](ripplet_ranks::CommError::OutOfStep). Checkpoints are due if they are due on any rank, and each rank with a
 /// keeper gets the whole state.
 ///
 /// After an error, the other ranks get one, too, and the communicator is of no more use.
