@@ -20,9 +20,9 @@ fn opened() -> MutexGuard<'static, Option<(SharedComm, Duration)>> {
 /// Which processes share a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sharing {
-    /// Those that a launcher started, if there are several.
+    /// All that a launcher started, if there are several.
     Auto,
-    /// Those that a launcher started.
+    /// All that a launcher started.
     Mpi,
 }
 

@@ -163,7 +163,7 @@ impl<N: NeighborLists> Run<N> {
         votes.most_frequent(labels, self.labels[vertex as usize])
     }
 
-    /// Returns whether each vertex has a most frequent label of its neighbours.
+    /// Returns whether each vertex has a most frequent label of its neighbours; those that were found to have one are not stale.
     fn is_complete(&self) -> bool {
         let votes = &mut *self.votes();
         let stale = (0..).zip(&self.labels).filter(|&(vertex, _)| self.is_stale(vertex));
