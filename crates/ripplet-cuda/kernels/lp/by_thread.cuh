@@ -80,21 +80,18 @@ RIPPLET_FN void choose_by_thread(const Run& run, Phase phase, u32 of_class, Key*
     const LpState& state = run.state;
     const Members members(state, of_class);
     const u32 count = members_until(state, phase, of_class);
-    u32* const taken = &work_counters(state, phase).taken[of_class];
-    // Takes several batches of 32 at once if there are many, to save atomics.
-    const u32 share = count / (gridDim.x * BLOCK) / 8;
-    const u32 together = 32 * min(max(share, 1u), 8u);
-    for (u32 first; (first = take(taken, together)) < count;) {
-        const u32 end_of_taken = min(first + together, count);
-        for (; first < end_of_taken; first += 32) {
-            const u32 item = first + lane_id();
-            const bool present = item < count;
-            const Member member = present ? member_of(state, members[item]) : Member{};
-            const Decision end = decide_by_thread<KEYS>(run, member, row);
-            const Chooser v(run, member.id, member.label);
-            if (present) end_update_of(run, phase, of_class, item, member.place.degree(), v, end, counters);
-            __syncwarp();
-        }
+    // Lists of a class are about as long as one another, so warps are dealt the same number of members. To take them by
+    // a counter, as longer lists are, took longer than to read them: the atomics of all warps are at one address
+    // (`choose_by_thread` in `bench/runs/2026-11-29-h200/phase-kernels.txt`).
+    const u64 warp = blockIdx.x * (BLOCK / 32) + threadIdx.x / 32, step = gridDim.x * BLOCK;
+    for (u64 first = members_from(state, phase, of_class) + warp * 32; first < count; first += step) {
+        const u32 item = (u32)first + lane_id();
+        const bool present = item < count;
+        const Member member = present ? member_of(state, members[item]) : Member{};
+        const Decision end = decide_by_thread<KEYS>(run, member, row);
+        const Chooser v(run, member.id, member.label);
+        if (present) end_update_of(run, phase, of_class, item, member.place.degree(), v, end, counters);
+        __syncwarp();
     }
 }
 

@@ -6,8 +6,8 @@
 //     chosen                     | 5 5 3 | 0   6 1 | ...
 //     thread                     | 0 1 2 | 3 4 5 6 | ...       labels[4] = 5, labels[9] = 5, ...
 //
-// Mapping: a thread per listed member, then a thread per large vertex, whose record has its outcome. Shared memory:
-// none; a warp adds up its lanes' fingerprints by shuffles.
+// Mapping: a thread per listed member, then a thread per large vertex, whose record has its outcome. A warp adds up its
+// lanes' fingerprints, and the shares that they add to one total, by shuffles. Shared memory: none.
 #pragma once
 
 namespace ripplet {
@@ -28,16 +28,36 @@ RIPPLET_FN u64 trace_of_change(const LpState& state, u32 v, u32 before, u32 labe
     return fingerprint;
 }
 
-// Commits the change of a vertex; returns whether that activates its neighbours.
-RIPPLET_FN bool commit_change(const LpState& state, u32 v, u32 label, u64* fingerprint) {
-    const u32 before = state.labels[v];
-    if (state.round.traced) *fingerprint += trace_of_change(state, v, before, label);
-    if (before != label) {
-        state.labels[v] = label;
-        move_share(state, v, before, label);
+// Moves the shares of the lanes that change their label. All lanes of a warp call it. Of the lanes that take the same
+// label, the first adds the shares of all: many vertices join the same large communities, and atomics at one address
+// come one after the other (`bench/runs/2026-11-29-h200/waiting-kernels.txt`, `match`: `rmat` .94 of the time).
+RIPPLET_FN void move_shares(const LpState& state, bool changes, u32 v, u32 from, u32 to) {
+    if (TOTAL == TOTAL_NONE) return;
+    u32 share = changes ? share_of(state, v) : 0;
+    if (changes && from < state.graph.vertices) atomicSub(state.totals.by_label + from, share);
+    const bool adds = changes && to < state.graph.vertices;
+    const u32 alike = __match_any_sync(ALL_LANES, adds ? to : NO_LABEL);
+    u32 open = __ballot_sync(ALL_LANES, adds && __popc(alike) > 1);
+    while (open != 0) {
+        const u32 first = (u32)__ffs(open) - 1, lanes = __shfl_sync(ALL_LANES, alike, first);
+        const bool is_one = (lanes >> lane_id() & 1) != 0;
+        const u32 sum = warp_sum(is_one ? share : 0);
+        if (is_one) share = lane_id() == first ? sum : 0;
+        open &= ~lanes;
     }
-    if (DRAFT_LENGTH > 0) commit_draft(state, v);
-    return activates_neighbors(before != label);
+    if (adds && share > 0) add_share(state, to, share);
+}
+
+// Stores what vertices have chosen. All lanes of a warp call it, each with a vertex that changed, or with `changes`
+// false. Returns whether the lane's vertex activates its neighbours.
+RIPPLET_FN bool commit_changes(const LpState& state, bool changes, u32 v, u32 label, u64* fingerprint) {
+    const u32 before = changes ? state.labels[v] : label;
+    if (changes && state.round.traced) *fingerprint += trace_of_change(state, v, before, label);
+    const bool relabelled = before != label;
+    if (relabelled) state.labels[v] = label;
+    move_shares(state, relabelled, v, before, label);
+    if (DRAFT_LENGTH > 0 && changes) commit_draft(state, v);
+    return changes && activates_neighbors(relabelled);
 }
 
 // Commits all choices, if they are not committed yet, and calls `each` with every changed vertex. Unlists the
@@ -50,20 +70,20 @@ template <class Each> RIPPLET_FN u64 commit_all(const LpState& state, Phase phas
     u64 fingerprint = 0;
     for (u64 first = thread - lane_id(); first < lower[LARGE]; first += threads) {
         const u64 at = first + lane_id();
-        u32 v = U32_MAX;
+        u32 v = U32_MAX, chosen = 0;
+        u32* member = nullptr;
         if (at < lower[LARGE]) {
             u32 of_class = 0;
             while (at >= lower[of_class + 1]) of_class++;
             const u32 item = (u32)at - lower[of_class];
-            u32& member = Members(state, of_class)[item];
-            v = member;
-            if (v != U32_MAX) {
-                const u32 chosen = chosen_of(state, phase, of_class, item);
-                const bool activates = IN_PLACE ? chosen != 0 : commit_change(state, v, chosen, &fingerprint);
-                if (!activates) member = U32_MAX;
-            }
+            member = &Members(state, of_class)[item];
+            v = *member;
+            if (v != U32_MAX) chosen = chosen_of(state, phase, of_class, item);
         }
-        each(v != U32_MAX, v);
+        const bool changed = v != U32_MAX;
+        const bool activates = IN_PLACE ? chosen != 0 : commit_changes(state, changed, v, chosen, &fingerprint);
+        if (changed && !activates) *member = U32_MAX;
+        each(changed, v);
     }
     const u32 large_ones = tallies->members[phase.parity][LARGE];
     for (u64 first = thread - lane_id(); first < large_ones; first += threads) {
@@ -71,7 +91,7 @@ template <class Each> RIPPLET_FN u64 commit_all(const LpState& state, Phase phas
         Outcome outcome = {0, false, false};
         u32 v = U32_MAX;
         if (number < large_ones) outcome = state.large.records[number].outcome, v = state.large.records[number].vertex;
-        if (!IN_PLACE && outcome.changed) commit_change(state, v, outcome.label, &fingerprint);
+        if (!IN_PLACE) commit_changes(state, outcome.changed, v, outcome.label, &fingerprint);
         each(outcome.changed, v);
     }
     return fingerprint;

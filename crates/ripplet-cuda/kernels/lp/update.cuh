@@ -44,6 +44,10 @@ template <class T> RIPPLET_FN T take(T* taken, unsigned char* memory) {
     return item;
 }
 
+// The first member of a class to process.
+RIPPLET_FN u32 members_from(const LpState& state, Phase phase, u32 of_class) {
+    return STREAMED && phase.part > 0 ? state.streamed.parts[phase.part - 1].until[of_class] : 0;
+}
 // The number of members of a class, or of pieces, to process: all of the phase, or in a streamed graph those
 // of this part and the parts before.
 RIPPLET_FN u32 members_until(const LpState& state, Phase phase, u32 of_class) {
@@ -78,16 +82,20 @@ RIPPLET_FN u32 share_of(const LpState& state, u32 v) {
     return (u32)((degree + dither) >> shift);
 }
 
+// Adds a vertex's share to the total of a label.
+RIPPLET_FN void add_share(const LpState& state, u32 label, u32 share) {
+    const u32 total = atomicAdd(state.totals.by_label + label, share) + share;
+    u32* most = &state.tallies->most_total;
+    if (FALLS_WITH_TOTAL && total > *(volatile u32*)most) atomicMax(most, total);
+}
+
 // Moves a vertex's share from the total of one label to that of another. Vertices without a label are in no
 // total.
 RIPPLET_FN void move_share(const LpState& state, u32 v, u32 from, u32 to) {
     if (TOTAL == TOTAL_NONE) return;
     const u32 share = share_of(state, v);
     if (from < state.graph.vertices) atomicSub(state.totals.by_label + from, share);
-    if (to >= state.graph.vertices) return;
-    const u32 total = atomicAdd(state.totals.by_label + to, share) + share;
-    u32* most = &state.tallies->most_total;
-    if (FALLS_WITH_TOTAL && total > *(volatile u32*)most) atomicMax(most, total);
+    if (to < state.graph.vertices) add_share(state, to, share);
 }
 
 // Initialises a vertex's draft with the values of its written columns.

@@ -145,6 +145,7 @@ fn every_kernel_compiles_for_every_architecture() {
                         let code = nvrtc::compile_with(options, text, architecture);
                         let code = code.unwrap_or_else(|error| panic!("{architecture:?}: {error}"));
                         assert!(code.starts_with(b"\x7fELF"), "{architecture:?}, {}", text.name);
+                        all_kernels_wait(&code);
                     }
                 }
             };
@@ -152,6 +153,17 @@ fn every_kernel_compiles_for_every_architecture() {
             small.spawn_scoped(scope, compile).expect("a thread");
         }
     });
+}
+
+/// All kernels of the machine code say that they wait for the launch before, or none would start early.
+fn all_kernels_wait(code: &[u8]) {
+    let names = || code.split(|&byte| byte == 0);
+    let mut kernels = names().filter_map(|name| name.strip_prefix(b".text.")).peekable();
+    assert!(kernels.peek().is_some(), "no kernel");
+    for kernel in kernels {
+        let waits = [kernel, b"_waits"].concat();
+        assert!(names().any(|name| name == waits), "{}", String::from_utf8_lossy(kernel));
+    }
 }
 
 /// Folder of the oldest NVRTC that the kernels are written for; its rules of names are stricter.

@@ -12,7 +12,8 @@
 // FAKE_LAUNCHES launches of unknown kernels until the device is lost (0)
 //
 // A kernel `copy` copies 8 bytes per thread of the grid from its argument's first address to its second.
-// `missing` is in no module. Any other kernel does nothing, and after FAKE_LAUNCHES of them the device is
+// `missing` is in no module. `waiting` says that it waits for the launch before: from architecture 9.0 on, it is an
+// error if it may not start early, and for all others if they may. Any kernel but `copy` does nothing, and after FAKE_LAUNCHES of them the device is
 // lost: all calls fail from then on.
 #include <stdint.h>
 #include <stdio.h>
@@ -167,9 +168,15 @@ unsigned cuModuleUnload(void *module) { return free(module), OK; }
 unsigned cuModuleGetFunction(void **function, void *module, const char *name) {
     UNLESS_LOST();
     (void)module;
-    static char copy, other;
-    *function = strcmp(name, "copy") == 0 ? &copy : &other;
+    static char copy, waiting, other;
+    *function = strcmp(name, "copy") == 0 ? &copy : strcmp(name, "waiting") == 0 ? &waiting : &other;
     return strcmp(name, "missing") == 0 ? NOT_FOUND : OK;
+}
+unsigned cuModuleGetGlobal_v2(uint64_t *address, size_t *bytes, void *module, const char *name) {
+    UNLESS_LOST();
+    (void)module;
+    *address = 0, *bytes = 1;
+    return strcmp(name, "waiting_waits") == 0 ? OK : NOT_FOUND;
 }
 unsigned cuFuncSetAttribute(void *function, int attribute, int value) {
     UNLESS_LOST();
@@ -191,15 +198,29 @@ static unsigned launch(void *function, unsigned blocks, unsigned threads, void *
     memcpy(argument[1], argument[0], sizeof(uint64_t) * blocks * threads);
     return OK;
 }
-unsigned cuLaunchKernel(void *function, unsigned x, unsigned y, unsigned z, unsigned threads, unsigned ty,
-                        unsigned tz, unsigned shared, void *stream, void **parameters, void **extra) {
-    (void)shared, (void)stream;
-    return y * z * ty * tz != 1 || extra ? INVALID_VALUE : launch(function, x, threads, parameters);
-}
-unsigned cuLaunchCooperativeKernel(void *function, unsigned x, unsigned y, unsigned z, unsigned threads,
-                                   unsigned ty, unsigned tz, unsigned shared, void *stream, void **parameters) {
-    (void)shared, (void)stream;
-    return y * z * ty * tz != 1 ? INVALID_VALUE : launch(function, x, threads, parameters);
+// CUlaunchConfig and CUlaunchAttribute of NVIDIA's header.
+typedef struct {
+    unsigned id, padding;
+    int value[16];
+} Attribute;
+typedef struct {
+    unsigned blocks[3], threads[3], shared;
+    void *stream;
+    const Attribute *attributes;
+    unsigned count;
+} Configuration;
+
+unsigned cuLaunchKernelEx(const Configuration *it, void *function, void **parameters, void **extra) {
+    enum { COOPERATIVE = 2, STARTS_EARLY = 6 };
+    const unsigned ones = it->blocks[1] * it->blocks[2] * it->threads[1] * it->threads[2];
+    if (ones != 1 || extra || it->count > 1) return INVALID_VALUE;
+    const unsigned attribute = it->count ? it->attributes->id : 0;
+    if (attribute && (it->attributes->value[0] != 1 || (attribute != COOPERATIVE && attribute != STARTS_EARLY))) return INVALID_VALUE;
+    void *waiting;
+    cuModuleGetFunction(&waiting, NULL, "waiting");
+    const int may_start_early = function == waiting && attribute != COOPERATIVE && setting("FAKE_SM", 90) >= 90;
+    if ((attribute == STARTS_EARLY) != may_start_early) return INVALID_VALUE;
+    return launch(function, it->blocks[0], it->threads[0], parameters);
 }
 
 unsigned cuGetErrorName(unsigned code, const char **name) {

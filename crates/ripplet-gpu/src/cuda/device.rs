@@ -133,7 +133,7 @@ impl Device for CudaDevice {
     fn resident_blocks(&self, module: &Module, launch: &Launch) -> Result<u32, DeviceError> {
         self.context.enter()?;
         let driver = self.context.driver;
-        let function = module.function(launch)?;
+        let function = module.handle(launch)?;
         let threads = c_int::try_from(launch.threads).unwrap_or(c_int::MAX);
         let mut blocks = 0;
         // SAFETY: the function is of a module of this context, which is current; the driver writes

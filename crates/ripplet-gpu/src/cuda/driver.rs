@@ -51,16 +51,10 @@ functions! {
         cuModuleLoadData(*mut CUmodule, *const c_void);
         cuModuleUnload(CUmodule);
         cuModuleGetFunction(*mut CUfunction, CUmodule, *const c_char);
+        cuModuleGetGlobal_v2(*mut CUdeviceptr, *mut usize, CUmodule, *const c_char);
         cuFuncSetAttribute(CUfunction, sys::CUfunction_attribute, c_int);
         cuOccupancyMaxActiveBlocksPerMultiprocessor(*mut c_int, CUfunction, c_int, usize);
-        cuLaunchKernel(
-            CUfunction, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, CUstream,
-            *mut *mut c_void, *mut *mut c_void,
-        );
-        cuLaunchCooperativeKernel(
-            CUfunction, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, CUstream,
-            *mut *mut c_void,
-        );
+        cuLaunchKernelEx(*const sys::CUlaunchConfig, CUfunction, *mut *mut c_void, *mut *mut c_void);
     }
     also {
         // Declared here with the code as a number; cudarc uses its `enum`.

@@ -9,7 +9,10 @@ use super::nvrtc;
 use super::version::Version;
 use crate::device::{Launch, Properties, Source};
 use crate::error::DeviceError;
-use cudarc::driver::sys::{CUfunction, CUfunction_attribute, CUstream};
+use cudarc::driver::sys::{
+    CUfunction, CUfunction_attribute, CUlaunchAttribute, CUlaunchAttributeID as Id,
+    CUlaunchAttributeValue, CUlaunchConfig, CUstream,
+};
 use std::collections::HashMap;
 use std::ffi::{CString, c_int};
 use std::ptr;
@@ -17,6 +20,9 @@ use std::sync::{Arc, Mutex};
 
 /// The most bytes of a kernel's argument on any GPU.
 const MAX_ARGUMENT_BYTES: usize = 4096;
+
+/// The first GPUs that can start the blocks of a launch before the launch before has ended.
+const FIRST_TO_START_EARLY: (u32, u32) = (9, 0);
 
 /// The most modules that a device keeps loaded for later runs.
 const MAX_LOADED: usize = 32;
@@ -43,6 +49,8 @@ struct Kernels {
     name: String,
     /// The most bytes of shared memory of a block on the GPU.
     most_shared: u32,
+    /// Whether the GPU starts blocks before the launch before has ended.
+    starts_early: bool,
 }
 
 /// A kernel, and the most dynamic shared memory that it was configured for.
@@ -50,6 +58,8 @@ struct Kernels {
 struct Function {
     handle: CUfunction,
     shared: u32,
+    /// Whether it waits for the launch before by itself, so that its blocks may start earlier.
+    waits: bool,
 }
 
 // SAFETY: a handle may be used from any thread; see `Context`.
@@ -156,6 +166,7 @@ impl Modules {
             loaded: handle,
             name: source.name.clone(),
             most_shared: self.most_shared,
+            starts_early: self.architecture >= FIRST_TO_START_EARLY,
         };
         let module = Module(Arc::new(kernels));
         let mut loaded = lock(&self.loaded);
@@ -169,13 +180,17 @@ impl Modules {
 
 impl Module {
     /// Returns a kernel, configured for the shared memory of a launch.
-    pub(super) fn function(&self, launch: &Launch) -> Result<CUfunction, DeviceError> {
+    fn function(&self, launch: &Launch) -> Result<Function, DeviceError> {
         let Module(module) = self;
         let (driver, kernel) = (module.loaded.context.driver, launch.kernel);
         let mut functions = lock(&module.functions);
         let mut function = match functions.get(kernel) {
             Some(function) => *function,
-            None => Function { handle: module.find(kernel)?, shared: 0 },
+            None => Function {
+                handle: module.find(kernel)?,
+                shared: 0,
+                waits: module.starts_early && module.waits(kernel),
+            },
         };
         if launch.shared > function.shared {
             let attribute = CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
@@ -190,7 +205,12 @@ impl Module {
             function.shared = launch.shared;
         }
         functions.insert(kernel, function);
-        Ok(function.handle)
+        Ok(function)
+    }
+
+    /// Returns the handle of a kernel, configured for the shared memory of a launch.
+    pub(super) fn handle(&self, launch: &Launch) -> Result<CUfunction, DeviceError> {
+        self.function(launch).map(|function| function.handle)
     }
 
     /// Launches a kernel in a stream.
@@ -214,41 +234,47 @@ impl Module {
             reason: format!("its argument has more than {MAX_ARGUMENT_BYTES} bytes"),
         })?;
         let mut parameters = [(&raw mut argument).cast()];
+        // Blocks that wait for one another must all be resident, so they do not start early.
+        let mut attribute = match (cooperative, function.waits) {
+            (true, _) => Some(switched_on(Id::CU_LAUNCH_ATTRIBUTE_COOPERATIVE)),
+            (false, true) => {
+                Some(switched_on(Id::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION))
+            }
+            (false, false) => None,
+        };
+        let configuration = CUlaunchConfig {
+            gridDimX: blocks,
+            gridDimY: 1,
+            gridDimZ: 1,
+            blockDimX: threads,
+            blockDimY: 1,
+            blockDimZ: 1,
+            sharedMemBytes: shared,
+            hStream: stream,
+            numAttrs: attribute.is_some().into(),
+            attrs: attribute.as_mut().map_or(ptr::null_mut(), ptr::from_mut),
+        };
         // SAFETY: the function is of a module of this context, which is current. It has one
         // parameter, of the argument's type by the caller's promise. The driver copies the argument
-        // now.
+        // and the attribute now.
         let code = unsafe {
-            if cooperative {
-                (driver.cuLaunchCooperativeKernel)(
-                    function,
-                    blocks,
-                    1,
-                    1,
-                    threads,
-                    1,
-                    1,
-                    shared,
-                    stream,
-                    parameters.as_mut_ptr(),
-                )
-            } else {
-                (driver.cuLaunchKernel)(
-                    function,
-                    blocks,
-                    1,
-                    1,
-                    threads,
-                    1,
-                    1,
-                    shared,
-                    stream,
-                    parameters.as_mut_ptr(),
-                    ptr::null_mut(),
-                )
-            }
+            (driver.cuLaunchKernelEx)(
+                &raw const configuration,
+                function.handle,
+                parameters.as_mut_ptr(),
+                ptr::null_mut(),
+            )
         };
         if code == SUCCESS { Ok(()) } else { Err(driver.failed(code, &what())) }
     }
+}
+
+/// Returns an attribute of launches that is either on or off, on.
+fn switched_on(id: Id) -> CUlaunchAttribute {
+    // Each such attribute is one number at the begin of the value.
+    let mut value = CUlaunchAttributeValue { pad: [0; 64] };
+    value.cooperative = 1;
+    CUlaunchAttribute { id, pad: [0; 4], value }
 }
 
 impl Kernels {
@@ -264,6 +290,18 @@ impl Kernels {
         };
         driver.check(code, &what())?;
         Ok(handle)
+    }
+
+    /// Whether a kernel says that it waits for the launch before: `RIPPLET_KERNEL` of the platform defines such.
+    fn waits(&self, kernel: &str) -> bool {
+        let Ok(name) = CString::new(format!("{kernel}_waits")) else { return false };
+        let (mut address, mut bytes) = (0, 0);
+        // SAFETY: the module is loaded, the name ends in 0, and the driver writes both numbers.
+        let code = unsafe {
+            let get = self.loaded.context.driver.cuModuleGetGlobal_v2;
+            get(&raw mut address, &raw mut bytes, self.loaded.handle, name.as_ptr())
+        };
+        code == SUCCESS
     }
 }
 
