@@ -102,9 +102,7 @@ RIPPLET_KERNEL(ripplet_choose_by_grid, Step, step, 256, ripplet::SKETCH_SLOTS > 
         ripplet::choose_by_grid(step.run, step.phase);
 }
 #endif
-RIPPLET_KERNEL(ripplet_commit, Step, step, 256, 6) {
-    if constexpr (!ripplet::IN_PLACE) ripplet::commit(step.run, step.phase);
-}
+RIPPLET_KERNEL(ripplet_commit, Step, step, 256, 6) { ripplet::commit(step.run, step.phase); }
 RIPPLET_KERNEL(ripplet_activate, Step, step, 256, 6) { ripplet::activate_neighbors(step.run, step.phase); }
 
 #if RIPPLET_MEASURED
