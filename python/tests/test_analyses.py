@@ -255,7 +255,7 @@ BAD: list[tuple[Any, dict[str, Any], str]] = [
     (rp.pagerank, {"personalize": [9]}, "9"),
     (rp.pagerank, {"personalize": 5}, "expected ids"),
     (rp.pagerank, {"personalize": "12"}, "not a string"),
-    (rp.pagerank, {"personalize": {1: -1.0}}, "0 or above"),
+    (rp.pagerank, {"personalize": {2: 1.0, 3: -1.0}}, r"the weight -1\.0 of 3 is no finite number, 0 or above"),
     (rp.pagerank, {"personalize": {1: "much"}}, "pairs of a vertex and a number"),
     (rp.betweenness, {"samples": 1}, "samples"),
     (rp.betweenness, {"seed": 1}, "give samples"),

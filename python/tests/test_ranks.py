@@ -103,6 +103,41 @@ def test_a_process_that_leaves_ends_the_run_of_the_others(mpi: str) -> None:
     assert "ended: " in ran.stdout, (ran.stdout, ran.stderr)
 
 
+THREADS = """
+    import os, threading
+    import ripplet as rp
+    g, _ = rp.generate.planted(20_000, 200_000)
+
+    def most_threads(**options):
+        most, done = 0, threading.Event()
+        def watch():
+            nonlocal most
+            while not done.wait(0.0005):
+                most = max(most, len(os.listdir("/proc/self/task")))
+        watcher = threading.Thread(target=watch)
+        watcher.start()
+        rp.communities(g, ranks="mpi", rank_deadline=30, program="cdlp", iterations=20, **options)
+        done.set()
+        watcher.join()
+        return most
+"""
+
+
+def test_processes_on_a_machine_divide_its_cores(mpi: str) -> None:
+    script = """
+    cores = len(os.sched_getaffinity(0))
+    one = most_threads(threads=1)
+    print("cores:", cores, "beyond one:", most_threads() - one, "of 4:", most_threads(threads=4) - one, flush=True)
+    """
+    ran = mpirun(mpi, 2, THREADS, script)
+    lines = [line.split() for line in ran.stdout.splitlines() if line.startswith("cores:")]
+    assert ran.returncode == 0 and len(lines) == 2, (ran.stdout, ran.stderr)
+    for cores, beyond, of_four in ((int(line[1]), int(line[4]), int(line[7])) for line in lines):
+        assert of_four == 3, lines
+        # Open MPI binds each process to a core of its own.
+        assert beyond == (0 if mpi == "openmpi" and cores == 1 else max(1, cores // 2) - 1), lines
+
+
 def test_the_mpi_of_mpi4py_is_shared(mpi: str) -> None:
     pytest.importorskip("mpi4py")
     script = """

@@ -40,7 +40,6 @@ mod fraud;
 #[cfg(feature = "generate")]
 mod generate;
 mod graphalytics;
-mod host_share;
 mod info;
 mod interrupt;
 mod kcore;
@@ -134,7 +133,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     standard_streams::open_closed();
     let arguments: Vec<OsString> = arguments.into_iter().skip(1).collect();
     ranks::keep_arguments(&arguments);
-    let launch = ranks::launched();
+    let launch = Launch::of_several();
     let named = std::iter::once(OsString::from("ripplet")).chain(arguments);
     let status = match Ripplet::try_parse_from(named) {
         Ok(arguments) => status_of(arguments, launch),

@@ -11,21 +11,23 @@
 use crate::console::{self, Console};
 use crate::exit_status::ExitStatus;
 use crate::failure::{Ending, Failure};
-use crate::host_share::{HostShare, Place, description};
 use crate::interrupt;
 use crate::memory;
-use crate::message::one_line;
+use crate::message::{counted, one_line};
 use crate::reading::FileParts;
 use crate::size::Size;
 use crate::stats::{RanksFigures, Shape};
 use crate::threads::ThreadArguments;
 use clap::{Args, ValueEnum};
 use ripplet::Observer;
+use ripplet::device::threads_of_rank;
 use ripplet::graph::{GraphView, VertexId};
 use ripplet::io::write::remove_unfinished;
 use ripplet::lp::engine::Parts;
 use ripplet::lp::{Checkpoint, Keeper, Round, RoundObserver, RunError, share_checkpoint};
-use ripplet::ranks::{Comm, CommError, Launch, SharedComm, Traffic};
+use ripplet::ranks::{
+    Comm, CommError, HostShare, Hosts, Launch, SharedComm, Sharing, Traffic, host_name,
+};
 use std::ffi::OsString;
 use std::fmt;
 use std::io::{Write, stderr};
@@ -76,16 +78,21 @@ enum RanksChoice {
     None,
 }
 
+impl From<RanksChoice> for Sharing {
+    fn from(choice: RanksChoice) -> Sharing {
+        match choice {
+            RanksChoice::Auto => Sharing::Auto,
+            RanksChoice::Mpi => Sharing::Mpi,
+            RanksChoice::None => Sharing::None,
+        }
+    }
+}
+
 /// Keeps the arguments of this process, which are compared with those of the other ranks.
 pub fn keep_arguments(arguments: &[OsString]) {
     let texts: Vec<_> = arguments.iter().map(|argument| argument.to_string_lossy()).collect();
     // Only the first arguments of a process count.
     let _ = ARGUMENTS.set(texts.join("\0"));
-}
-
-/// Returns the launcher of this process, if it may have started several.
-pub fn launched() -> Option<Launch> {
-    Launch::detect().filter(|launch| launch.size > 1 || !launch.knows_size())
 }
 
 /// Returns whether another process prints what concerns all of them.
@@ -137,8 +144,8 @@ struct Connected {
     is_over: AtomicBool,
 }
 
-/// The place of each rank; messages about a rank that is lost name its host.
-static PLACES: OnceLock<Vec<Place>> = OnceLock::new();
+/// The hosts of the ranks; messages about a rank that is lost name its host.
+static HOSTS: OnceLock<Hosts> = OnceLock::new();
 /// The arguments of this process.
 static ARGUMENTS: OnceLock<String> = OnceLock::new();
 /// Whether this process has connected to others.
@@ -159,16 +166,12 @@ impl RanksArguments {
 
     /// Connects this process with the others, if there are some.
     fn open(&self) -> Result<Ranks, Failure> {
-        let launch = match self.ranks {
-            RanksChoice::None => None,
-            RanksChoice::Auto => launched(),
-            RanksChoice::Mpi => Some(Launch::detect().ok_or_else(|| {
-                Failure::refused(
-                    "--ranks mpi is for processes that a launcher of MPI started, and none started this one",
-                    "start it by mpirun or srun, or leave --ranks out",
-                )
-            })?),
-        };
+        let launch = Sharing::from(self.ranks).launch().map_err(|_| {
+            Failure::refused(
+                "--ranks mpi is for processes that a launcher of MPI started, and none started this one",
+                "start it by mpirun or srun, or leave --ranks out",
+            )
+        })?;
         let Some(launch) = launch else { return Ok(Ranks { connected: None }) };
         if is_other(Some(&launch)) {
             interrupt::silence();
@@ -181,7 +184,7 @@ impl RanksArguments {
                 wait_for_first_report(Some(&launch));
                 return Err(match launch.rank {
                     0 => failure,
-                    rank => failure.on_rank(rank, &host()),
+                    rank => failure.on_rank(rank, &host_name()),
                 });
             }
         };
@@ -288,20 +291,12 @@ impl Ranks {
     /// Compares versions and arguments, and makes the hosts known.
     fn introduce(&self) -> Result<(), Failure> {
         let Some(connected) = &self.connected else { return Ok(()) };
+        let hosts = connected.done(Hosts::gather(&mut locked(&connected.comm)));
+        let _ = HOSTS.set(hosts);
         let arguments = ARGUMENTS.get().map(String::as_str).unwrap_or_default();
-        let version = env!("CARGO_PKG_VERSION");
-        let own = format!("{}\0{version}\0{}", Place::own(host()), arguments);
+        let own = format!("{}\0{arguments}", env!("CARGO_PKG_VERSION"));
         let gathered = connected.done(locked(&connected.comm).all_gather("start", own.as_bytes()));
-        let texts = gathered.iter().map(|text| String::from_utf8_lossy(text).into_owned());
-        let texts: Vec<(String, String)> = texts
-            .map(|text| {
-                text.split_once('\0').map(|(a, b)| (a.into(), b.into())).unwrap_or_default()
-            })
-            .collect();
-        let other =
-            texts.iter().position(|(_, rest)| Some(rest) != texts.first().map(|(_, rest)| rest));
-        let _ = PLACES.set(texts.iter().map(|(place, _)| Place::of(place)).collect());
-        let alike = match other {
+        let alike = match gathered.other_than_first() {
             None => Ok(()),
             Some(rank) => Err(Failure::refused(
                 format!(
@@ -324,16 +319,13 @@ impl Ranks {
         host_memory: Option<Size>,
         console: &Console,
     ) -> ThreadArguments {
-        let Some(connected) = &self.connected else { return threads };
-        let own = HostShare::of(places(), connected.rank);
-        if own.ranks > 1 {
-            memory::share_among(own.ranks);
-        }
+        let (Some(connected), Some(hosts)) = (&self.connected, HOSTS.get()) else { return threads };
+        memory::share_among(hosts.share_of(connected.rank).ranks);
         let shares_memory = !memory::is_limit_given(host_memory);
-        if let Some(shares) = description(places(), !threads.is_given(), shares_memory) {
+        if let Some(shares) = description(hosts, !threads.is_given(), shares_memory) {
             console.remark(&shares);
         }
-        if own.ranks > 1 { threads.or(own.threads) } else { threads }
+        threads.with_count(threads_of_rank(threads.count(), hosts, connected.rank))
     }
 
     /// Ends a stage that all ranks do: if it failed on one of them, it fails on all, and the first one reports it.
@@ -598,29 +590,36 @@ fn locked(comm: &SharedComm) -> std::sync::MutexGuard<'_, Comm> {
     comm.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Returns the places of the ranks.
-fn places() -> &'static [Place] {
-    PLACES.get().map(Vec::as_slice).unwrap_or_default()
-}
-
 /// Returns the host of a rank.
 fn host_of(rank: usize) -> String {
-    places().get(rank).map_or_else(|| "an unknown host".into(), |place| place.host.clone())
+    HOSTS.get().unwrap_or(&Hosts::default()).name_of(rank).into()
 }
 
-/// Returns the name of this host.
-fn host() -> String {
-    #[cfg(unix)]
-    {
-        let mut name = [0u8; 256];
-        // SAFETY: the system writes at most as many bytes as there are.
-        let given = unsafe { libc::gethostname(name.as_mut_ptr().cast(), name.len()) };
-        let name: Vec<u8> = name.into_iter().take_while(|&byte| byte > 0).collect();
-        if given == 0 && !name.is_empty() {
-            return String::from_utf8_lossy(&name).into_owned();
-        }
+/// Describes for a user the shares of ranks that are not alone on their host; `None` if each is alone.
+///
+/// `threads` and `memory` are whether these are shared, and not given by options.
+fn description(hosts: &Hosts, threads: bool, memory: bool) -> Option<String> {
+    /// Hosts that a message lists.
+    const LISTED: usize = 3;
+    let of_host = |(rank, HostShare { ranks, threads: count }): (usize, HostShare)| {
+        let count = counted(count as u64, "thread", "threads");
+        let limit = format!("1/{ranks} of the memory that ripplet may take");
+        let each = match (threads, memory) {
+            (true, true) => format!("{count} and {limit}"),
+            (true, false) => count,
+            _ => limit,
+        };
+        format!("{ranks} ranks share {}: {each} for each", hosts.name_of(rank))
+    };
+    let shared = hosts.shared().count();
+    if shared == 0 || !(threads || memory) {
+        return None;
     }
-    "an unknown host".into()
+    let mut listed: Vec<String> = hosts.shared().take(LISTED).map(of_host).collect();
+    if shared > LISTED {
+        listed.push(format!("{} more machines are shared", shared - LISTED));
+    }
+    Some(listed.join("; "))
 }
 
 /// An error as one rank sends it to the others: an exit code, a sentence and the advice, a line each.

@@ -3,10 +3,7 @@
 use crate::failure::Failure;
 use clap::Args;
 use rayon::ThreadPoolBuilder;
-use ripplet::lp::cpu::MOST_THREADS;
-
-/// The variable of the number of threads if `--threads` is not given.
-const VARIABLE: &str = "RAYON_NUM_THREADS";
+use ripplet::lp::cpu::{MOST_THREADS, threads_of_environment};
 
 /// The number of threads of a command.
 #[derive(Args, Clone, Copy)]
@@ -23,20 +20,15 @@ impl ThreadArguments {
         self.threads.map(usize::from)
     }
 
-    /// Returns the arguments with a default in place of all cores. RAYON_NUM_THREADS in the environment is another default,
-    /// which stays.
-    pub fn or(self, threads: usize) -> ThreadArguments {
-        if self.is_given() {
-            return self;
-        }
-        let threads = u16::try_from(threads).unwrap_or(MOST_THREADS).min(MOST_THREADS);
-        ThreadArguments { threads: Some(threads) }
+    /// Returns the arguments with another number; `None` is one per core.
+    pub fn with_count(self, threads: Option<usize>) -> ThreadArguments {
+        let narrow = |threads| u16::try_from(threads).unwrap_or(MOST_THREADS).min(MOST_THREADS);
+        ThreadArguments { threads: threads.map(narrow) }
     }
 
     /// Returns whether the user chose a number.
     pub fn is_given(self) -> bool {
-        let of_variable = std::env::var(VARIABLE).ok().and_then(|text| text.parse::<usize>().ok());
-        self.threads.is_some() || of_variable.is_some_and(|threads| threads > 0)
+        self.threads.is_some() || threads_of_environment().is_some()
     }
 
     /// Starts the pool that reads, builds and writes; returns its size.

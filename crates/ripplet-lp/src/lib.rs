@@ -83,7 +83,7 @@ pub use label::{Label, NO_LABEL};
 pub use outcome::{DeviceSeconds, ListsMoved, Outcome, Round, StopReason};
 pub use program::{Activation, DeviceSource, LabelTotal, Program, Score};
 pub use program_info::ProgramInfo;
-pub use ranked::{RankExecutor, RankLabels};
+pub use ranked::{BadRankLabels, RankExecutor, RankLabels};
 pub use ripplet_graph::{Item, Plan};
 pub use round_observer::RoundObserver;
 pub use run_error::RunError;

@@ -105,6 +105,12 @@ impl Asked {
             let jumps = Jumps::to(graph.vertices(), vertices);
             run = run.personalize(jumps.map_err(|error| match error {
                 JumpsError::OutOfMemory(error) => error.into(),
+                // The library has numbers of vertices, and the user their ids.
+                JumpsError::Weight { vertex, weight } => Failure::input(format!(
+                    "personalize: the weight {weight:?} of {} is no finite number, 0 or above, or makes the sum of all too \
+                     large",
+                    graph.ids().get(vertex)
+                )),
                 error => Failure::input(error),
             })?);
         }

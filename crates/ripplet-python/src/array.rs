@@ -2,6 +2,8 @@
 
 use pyo3::ffi;
 use pyo3::prelude::*;
+use ripplet::communities::NamedColumn;
+use ripplet::swarm::Column;
 use std::ffi::{c_int, c_void};
 use std::sync::Arc;
 
@@ -25,37 +27,15 @@ pub trait Kind: Send + Sync + 'static {
     const DTYPE: &'static str;
 }
 
-impl Kind for u8 {
-    const DTYPE: &'static str = "uint8";
+macro_rules! kinds {
+    ($($kind:ty: $name:literal),*) => {
+        $(impl Kind for $kind {
+            const DTYPE: &'static str = $name;
+        })*
+    };
 }
 
-impl Kind for bool {
-    const DTYPE: &'static str = "bool";
-}
-
-impl Kind for u32 {
-    const DTYPE: &'static str = "uint32";
-}
-
-impl Kind for u64 {
-    const DTYPE: &'static str = "uint64";
-}
-
-impl Kind for i32 {
-    const DTYPE: &'static str = "int32";
-}
-
-impl Kind for i64 {
-    const DTYPE: &'static str = "int64";
-}
-
-impl Kind for f32 {
-    const DTYPE: &'static str = "float32";
-}
-
-impl Kind for f64 {
-    const DTYPE: &'static str = "float64";
-}
+kinds!(u8: "uint8", bool: "bool", u32: "uint32", u64: "uint64", i32: "int32", i64: "int64", f32: "float32", f64: "float64");
 
 /// A slice within an owner that keeps it alive.
 struct Owned<O, F>(O, F);
@@ -76,6 +56,16 @@ impl Array {
     /// Returns an array of these values.
     pub fn of<T: Kind>(values: Vec<T>) -> Array {
         Array::within(values, |values| &values[..])
+    }
+
+    /// Creates an array from a column of a table.
+    pub fn of_column(column: Column) -> Array {
+        match column {
+            Column::U32(values) => Array::of(values),
+            Column::U64(values) => Array::of(values),
+            Column::F64(values) => Array::of(values),
+            Column::Bool(values) => Array::of(values),
+        }
     }
 
     /// Returns whether the values are unsigned integers of 32 bits.
@@ -100,6 +90,11 @@ impl Array {
     {
         Array { values: Arc::new(Owned(owner, slice)), dtype: T::DTYPE }
     }
+}
+
+/// Returns the columns of a table as arrays.
+pub fn arrays_of(columns: Vec<NamedColumn>) -> Vec<(&'static str, Array)> {
+    columns.into_iter().map(|(name, column)| (name, Array::of_column(column))).collect()
 }
 
 #[pymethods]

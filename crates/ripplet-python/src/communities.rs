@@ -1,7 +1,7 @@
 //! Runs of label propagation and refinement, and what they found.
 
 use crate::analyses::{Planned, planned};
-use crate::array::Array;
+use crate::array::{Array, arrays_of};
 use crate::arrow::capsule_of;
 use crate::column::column_of;
 use crate::error::Failure;
@@ -9,13 +9,13 @@ use crate::graph::{Graph, format_of, ids_of};
 use crate::job::Watch;
 use crate::options::{Options, vertices};
 use crate::program::{Own, Written, written};
-use crate::ranks::Sharing;
+use crate::ranks::comm_of;
 use arrow_array::builder::LargeStringBuilder;
 use arrow_array::{ArrayRef, Float32Array, Int64Array, RecordBatch, UInt64Array};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyDict, PyTuple};
 use ripplet::checkpoints::CheckpointOptions;
-use ripplet::communities::{Communities, CommunitySearch, Resumed};
+use ripplet::communities::{Communities, CommunitySearch, Resumed, columns_of_dendrogram};
 use ripplet::graph::{ExternalId, GraphView, VertexId, VertexIds, memory};
 use ripplet::io::write::write_communities;
 use ripplet::io::write::{
@@ -24,11 +24,11 @@ use ripplet::io::write::{
 use ripplet::lp::cpu::CpuExecutor;
 use ripplet::lp::programs::{Cdlp, Guard, Llp, Lpa, Seed, Seeding};
 use ripplet::lp::quality::{Quality, Summary};
-use ripplet::lp::refine::{Merge, MergeShare, Objective, Resolution, dendrogram, hierarchy};
+use ripplet::lp::refine::{MergeShare, Objective, Resolution, dendrogram, hierarchy};
 use ripplet::lp::small::MinSize;
 use ripplet::lp::{Counter, DynProgram, NO_LABEL, RankLabels, Schedule, Settings, Stop, hubs};
 use ripplet::programs::{BuiltIn, ProgramName, StopChoice};
-use ripplet::ranks::mpi;
+use ripplet::ranks::{Sharing, mpi};
 use ripplet::{Device, Storage, StoredGraph};
 use std::num::NonZeroU32;
 use std::path::PathBuf;
@@ -148,7 +148,7 @@ pub struct Choices {
     host_memory: Option<u64>,
     checkpoints: Option<CheckpointOptions>,
     /// Which processes share the run, and the time without a sign of life after which one is lost.
-    ranks: Option<(Sharing, Duration)>,
+    ranks: (Sharing, Duration),
     rank_labels: RankLabels,
 }
 
@@ -254,7 +254,7 @@ impl Choices {
             host_memory: options.count("host_memory", 1)?,
             checkpoints: checkpoints(options)?,
             ranks: ranks(options)?,
-            rank_labels: rank_labels(options)?,
+            rank_labels: options.parsed("rank_labels")?.unwrap_or_default(),
         })
     }
 
@@ -295,7 +295,7 @@ impl Choices {
             ("seeds", !self.seeds.is_empty()),
             ("fixed", !self.fixed.is_empty()),
             ("checkpoint", self.checkpoints.is_some()),
-            ("ranks", self.ranks.is_some()),
+            ("ranks", self.ranks.0 != Sharing::None),
         ];
         if let Some((name, _)) = of_one.iter().find(|(_, is_given)| *is_given) {
             return Err(Failure::input(format!(
@@ -407,8 +407,8 @@ impl Choices {
     }
 }
 
-/// Returns which processes share the run, and the time after which one is lost, if several may.
-fn ranks(options: &Options<'_>) -> PyResult<Option<(Sharing, Duration)>> {
+/// Returns which processes share the run, and the time after which one is lost.
+fn ranks(options: &Options<'_>) -> PyResult<(Sharing, Duration)> {
     const DEADLINES: std::ops::RangeInclusive<u64> = 1..=86_400;
     let deadline = match options.count("rank_deadline", 1)? {
         None => mpi::DEADLINE,
@@ -418,28 +418,7 @@ fn ranks(options: &Options<'_>) -> PyResult<Option<(Sharing, Duration)>> {
             return Err(Failure::input(message).into());
         }
     };
-    match options.text("ranks")?.as_deref() {
-        None | Some("none") => Ok(None),
-        Some("auto") => Ok(Some((Sharing::Auto, deadline))),
-        Some("mpi") => Ok(Some((Sharing::Mpi, deadline))),
-        Some(other) => {
-            let message = format!("ranks: expected none, auto or mpi, not {other}");
-            Err(Failure::input(message).into())
-        }
-    }
-}
-
-/// Returns the vertices whose labels each process has.
-fn rank_labels(options: &Options<'_>) -> PyResult<RankLabels> {
-    match options.text("rank_labels")?.as_deref() {
-        None | Some("auto") => Ok(RankLabels::Auto),
-        Some("all") => Ok(RankLabels::All),
-        Some("ghosts") => Ok(RankLabels::Ghosts),
-        Some(other) => {
-            let message = format!("rank_labels: expected auto, all or ghosts, not {other}");
-            Err(Failure::input(message).into())
-        }
-    }
+    Ok((options.parsed("ranks")?.unwrap_or_default(), deadline))
 }
 
 /// Returns where the run keeps its state, if it does.
@@ -627,10 +606,8 @@ fn found(stored: Arc<StoredGraph>, choices: Choices, watch: &mut Watch) -> Resul
     choices.check(stored.view(), watch)?;
     watch.stage("running");
     let labels = choices.rank_labels;
-    let comm = match choices.ranks {
-        None => None,
-        Some((sharing, deadline)) => sharing.comm(deadline)?,
-    };
+    let (sharing, deadline) = choices.ranks;
+    let comm = comm_of(sharing, deadline)?;
     let search = choices.search(stored.view());
     let search = match comm {
         None => search,
@@ -792,17 +769,7 @@ impl Found {
         Options(options).start()?.run(py, move |watch| {
             let numbers = numbered_by_size(&rows.labels, rows.labels.len())?;
             let merges = dendrogram(graph.view(), objective, &numbers, watch)?;
-            let integers = |of: fn(&Merge) -> u32| memory::collected(merges.iter().map(of));
-            let floats = |of: fn(&Merge) -> f64| memory::collected(merges.iter().map(of));
-            Ok(vec![
-                ("left", Array::of(integers(|merge| merge.left)?)),
-                ("right", Array::of(integers(|merge| merge.right)?)),
-                ("distance", Array::of(floats(Merge::distance)?)),
-                ("size", Array::of(integers(|merge| merge.communities)?)),
-                ("vertices", Array::of(integers(|merge| merge.vertices)?)),
-                ("resolution", Array::of(floats(|merge| merge.resolution)?)),
-                ("inner", Array::of(floats(|merge| merge.inner)?)),
-            ])
+            Ok(arrays_of(columns_of_dendrogram(&merges)?))
         })
     }
 

@@ -6,7 +6,7 @@
 use crate::error::{Class, Failure};
 use pyo3::prelude::*;
 use ripplet::ranks::mpi::{self, MpiOptions};
-use ripplet::ranks::{Launch, SharedComm};
+use ripplet::ranks::{SharedComm, Sharing};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -17,49 +17,33 @@ fn opened() -> MutexGuard<'static, Option<(SharedComm, Duration)>> {
     OPENED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Which processes share a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sharing {
-    /// All that a launcher started, if there are several.
-    Auto,
-    /// All that a launcher started.
-    Mpi,
-}
-
-impl Sharing {
-    /// Returns the communicator of these processes; `None` if this one runs alone.
-    ///
-    /// # Errors
-    /// If none started this process, although they are asked for, or MPI does not start.
-    pub fn comm(self, deadline: Duration) -> Result<Option<SharedComm>, Failure> {
-        let launch = match (self, Launch::detect()) {
-            (Sharing::Auto, None) => return Ok(None),
-            (Sharing::Auto, Some(launch)) if launch.size == 1 && launch.knows_size() => {
-                return Ok(None);
-            }
-            (Sharing::Mpi, None) => {
-                let message = "ranks=\"mpi\" is for processes that a launcher of MPI started, and none started this one: \
-                               start it by mpirun or srun, or leave ranks out";
-                return Err(Failure::input(message));
-            }
-            (_, Some(launch)) => launch,
+/// Returns the communicator of the processes that share a run; `None` if this one runs alone.
+///
+/// # Errors
+/// If none started this process, although they are asked for, or MPI does not start.
+pub fn comm_of(sharing: Sharing, deadline: Duration) -> Result<Option<SharedComm>, Failure> {
+    let launch = sharing.launch().map_err(|_| {
+        Failure::input(
+            "ranks=\"mpi\" is for processes that a launcher of MPI started, and none started this one: \
+             start it by mpirun or srun, or leave ranks out",
+        )
+    })?;
+    let Some(launch) = launch else { return Ok(None) };
+    let mut opened = opened();
+    if let Some((comm, first)) = &*opened {
+        return match *first == deadline {
+            true => Ok(Some(comm.clone())),
+            false => Err(Failure::input(format!(
+                "rank_deadline: {} seconds since the first run of this process",
+                first.as_secs()
+            ))),
         };
-        let mut opened = opened();
-        if let Some((comm, first)) = &*opened {
-            return match *first == deadline {
-                true => Ok(Some(comm.clone())),
-                false => Err(Failure::input(format!(
-                    "rank_deadline: {} seconds since the first run of this process",
-                    first.as_secs()
-                ))),
-            };
-        }
-        let options = MpiOptions { deadline, ..MpiOptions::default() };
-        let comm = mpi::open(&launch, options).map_err(|error| Failure::new(Class::Run, error))?;
-        let comm = Arc::new(Mutex::new(comm));
-        *opened = Some((comm.clone(), deadline));
-        Ok(Some(comm))
     }
+    let options = MpiOptions { deadline, ..MpiOptions::default() };
+    let comm = mpi::open(&launch, options).map_err(|error| Failure::new(Class::Run, error))?;
+    let comm = Arc::new(Mutex::new(comm));
+    *opened = Some((comm.clone(), deadline));
+    Ok(Some(comm))
 }
 
 /// Ends the sharing of runs: waits for the other processes, and ends MPI if ripplet started it.

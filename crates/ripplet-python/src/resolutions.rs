@@ -1,16 +1,14 @@
 //! Communities at many resolutions: sweeps, and profiles of a score.
 
 use crate::analyses::{Planned, planned};
-use crate::array::Array;
+use crate::array::{Array, arrays_of};
 use crate::communities::{Choices, Found};
-use crate::error::Failure;
 use crate::graph::Graph;
 use crate::options::Options;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use ripplet::communities::ProfileRange;
+use ripplet::communities::{ProfileRange, columns_of_profile};
 use ripplet::graph::memory;
-use ripplet::lp::refine::Profiled;
 use std::time::Instant;
 
 /// The gamma, the number of communities and the modularity of each layer.
@@ -90,7 +88,7 @@ pub fn resolution_profile(
                 found.push(Found::of(&stored, &other, seconds)?);
             }
         }
-        let figures = figures_of(&profiled.partitions)?;
+        let figures = arrays_of(columns_of_profile(&profiled.partitions)?);
         Ok((found, profiled.chosen_at, profiled.runs, profiled.is_cut, figures))
     })
 }
@@ -109,24 +107,4 @@ pub fn plan_resolution_profile(
         let plan = choices.search(stored.view()).plan_resolution_profile(&range)?;
         Ok(planned(&plan, "cpu".into()))
     })
-}
-
-/// Returns the columns of the command's table of a profile.
-fn figures_of(partitions: &[Profiled]) -> Result<Vec<(&'static str, Array)>, Failure> {
-    let column = |of: fn(&Profiled) -> f64| -> Result<Array, Failure> {
-        Ok(Array::of(memory::collected(partitions.iter().map(of))?))
-    };
-    let communities = partitions.iter().map(|profiled| profiled.communities);
-    Ok(vec![
-        ("communities", Array::of(memory::collected(communities)?)),
-        ("resolution_from", column(|profiled| profiled.from)?),
-        ("resolution_to", column(|profiled| profiled.to)?),
-        ("width", column(Profiled::width)?),
-        ("inner", column(|profiled| profiled.inner)?),
-        ("modularity", column(|profiled| profiled.modularity)?),
-        ("nmi_next", column(|profiled| profiled.next.map_or(f64::NAN, |next| next.nmi))?),
-        ("ari_next", column(|profiled| profiled.next.map_or(f64::NAN, |next| next.ari))?),
-        ("nmi_seeds", column(|profiled| profiled.seeds.nmi)?),
-        ("ari_seeds", column(|profiled| profiled.seeds.ari)?),
-    ])
 }

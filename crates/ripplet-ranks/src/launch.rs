@@ -1,6 +1,8 @@
 //! What the environment says about a launcher of ranks: `mpirun`, `mpiexec` or `srun`.
 
 use std::env;
+use std::str::FromStr;
+use thiserror::Error;
 
 /// The family of an MPI, by its binary interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,9 +72,82 @@ impl Launch {
         })
     }
 
+    /// Returns the launcher of this process, if it may have started several.
+    pub fn of_several() -> Option<Launch> {
+        Launch::detect().filter(Launch::may_be_several)
+    }
+
+    /// Returns whether the launcher may have started several processes: it did, or the environment does not have their
+    /// number.
+    pub fn may_be_several(&self) -> bool {
+        self.size > 1 || !self.knows_size()
+    }
+
     /// Returns whether the environment has the number of ranks.
     pub fn knows_size(&self) -> bool {
         self.variable != "PMIX_RANK"
+    }
+}
+
+/// A user's choice of the processes that share a run.
+///
+/// # Examples
+/// ```
+/// use ripplet_ranks::Sharing;
+///
+/// // Processes that no launcher started run alone.
+/// let sharing: Sharing = "auto".parse()?;
+/// if let Some(launch) = sharing.launch()? {
+///     println!("rank {} of {}", launch.rank, launch.size);
+/// }
+/// assert!("two".parse::<Sharing>().is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sharing {
+    /// `none`: this process alone, although others may have been started.
+    #[default]
+    None,
+    /// `auto`: the processes that a launcher of MPI started, if it may have started several.
+    Auto,
+    /// `mpi`: the processes that a launcher of MPI started.
+    Mpi,
+}
+
+/// No launcher of MPI started this process, although [`Sharing::Mpi`] asks for one.
+#[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
+#[error("no launcher of MPI started this process")]
+pub struct NotLaunched;
+
+/// A text that is no [`Sharing`].
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[error("expected none, auto or mpi, not {0}")]
+pub struct BadSharing(String);
+
+impl Sharing {
+    /// Returns the launcher of the processes that share the run; `None` if this process runs alone.
+    ///
+    /// # Errors
+    /// If the choice is [`Sharing::Mpi`], and no launcher started this process.
+    pub fn launch(self) -> Result<Option<Launch>, NotLaunched> {
+        match self {
+            Sharing::None => Ok(None),
+            Sharing::Auto => Ok(Launch::of_several()),
+            Sharing::Mpi => Launch::detect().map(Some).ok_or(NotLaunched),
+        }
+    }
+}
+
+impl FromStr for Sharing {
+    type Err = BadSharing;
+
+    fn from_str(text: &str) -> Result<Sharing, BadSharing> {
+        match text {
+            "none" => Ok(Sharing::None),
+            "auto" => Ok(Sharing::Auto),
+            "mpi" => Ok(Sharing::Mpi),
+            _ => Err(BadSharing(text.into())),
+        }
     }
 }
 
@@ -105,6 +180,15 @@ mod tests {
         assert_eq!(of(&both).unwrap().variable, "SLURM_PROCID");
         let other = of(&[("PMIX_RANK", "5")]).unwrap();
         assert!(!other.knows_size() && other.rank == 5);
+    }
+
+    #[test]
+    fn one_process_of_a_launcher_is_not_several() {
+        let may_be_several = |variables: &[_]| of(variables).unwrap().may_be_several();
+        assert!(!may_be_several(&[("PMI_RANK", "0"), ("PMI_SIZE", "1")]));
+        assert!(may_be_several(&[("PMI_RANK", "0"), ("PMI_SIZE", "2")]));
+        // Its number of ranks is unknown.
+        assert!(may_be_several(&[("PMIX_RANK", "0")]));
     }
 
     #[test]

@@ -8,6 +8,8 @@
 //! | [`Threads`] | ranks as threads of this process |
 //! | `mpi` | ranks as processes that an MPI launcher started, with the feature of this name |
 //! | [`Launch`] | what the environment says about a launcher |
+//! | [`Sharing`] | whether the processes of a launcher share a run |
+//! | [`Hosts`] | which ranks share a machine, and the share of its cores that each takes |
 //!
 //! # Rules of collectives
 //! All ranks call the same collectives in the same order, with the same types. A rank that does
@@ -46,6 +48,7 @@ mod readme {}
 
 mod comm;
 mod error;
+mod hosts;
 mod launch;
 #[cfg(feature = "mpi")]
 pub mod mpi;
@@ -55,7 +58,8 @@ mod wire;
 
 pub use comm::{Comm, Received, SharedComm, Traffic};
 pub use error::CommError;
-pub use launch::{Family, Launch};
+pub use hosts::{HostShare, Hosts, host_name};
+pub use launch::{BadSharing, Family, Launch, NotLaunched, Sharing};
 pub use step::{Collective, Step};
 pub use threads::Threads;
 pub use wire::{Bytes, Head, Wire};

@@ -803,7 +803,8 @@ def communities(
         The vertices whose labels each of these processes has in the rounds: all, or its own and their neighbours; ``auto`` is what
         sends fewer bytes. Communities do not depend on it.
     threads : int, optional
-        Threads of the CPU; by default one per core.
+        Threads of the CPU; by default one per core, or the share of the cores that a process has of a machine on which several
+        share the run.
     progress : bool or "auto" or callable, default "auto"
         Whether a bar shows the progress; a callable is called with the stage, the completed fraction or ``None``, the
         rounds, and the vertices that changed or ``None``.

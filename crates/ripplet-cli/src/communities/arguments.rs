@@ -126,11 +126,11 @@ pub struct Arguments {
 /// The vertices whose labels each rank has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum RankLabelsChoice {
-    /// Those of its own vertices and of their neighbours, if they need fewer messages, else of all
+    /// Ghosts if they need fewer bytes of messages, else all
     Auto,
-    /// Those of all vertices
+    /// All vertices
     All,
-    /// Those of its own vertices and of their neighbours
+    /// Its own vertices and their neighbours
     Ghosts,
 }
 

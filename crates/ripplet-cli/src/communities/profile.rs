@@ -1,15 +1,16 @@
 //! A resolution profile: partitions at many resolutions, and the table of their figures.
 
 use super::program::{ProfileJob, RefineJob};
+use super::refine::write_rows;
 use super::rows::Rows;
 use super::work::{Run, Work};
 use crate::failure::Failure;
 use crate::memory;
-use crate::output::written;
 use crate::stats::{Choices, Estimate, ProfileFigures, RefineFigures, Shape, Stages};
-use ripplet::io::write::{ColumnData, VertexColumn, write_numbered_table};
+use ripplet::communities::columns_of_profile;
 use ripplet::lp::Outcome;
 use ripplet::lp::refine::{ProfileOptions, Profiled, RefineOptions, profile, profile_plan};
+use ripplet::swarm::Column;
 use std::path::Path;
 use std::time::Instant;
 
@@ -73,28 +74,8 @@ impl Work<'_> {
 
 /// Writes a row for each partition.
 fn write_table(path: &Path, partitions: &[Profiled], chosen: usize) -> Result<(), Failure> {
-    let numbers = |of: fn(&Profiled) -> f64| -> Vec<f64> { partitions.iter().map(of).collect() };
-    let next = |of: fn(&Profiled) -> Option<f64>| -> Vec<f64> {
-        partitions.iter().map(|profiled| of(profiled).unwrap_or(f64::NAN)).collect()
-    };
-    let communities: Vec<u32> = partitions.iter().map(|profiled| profiled.communities).collect();
-    let is_chosen: Vec<bool> = (0..partitions.len()).map(|index| index == chosen).collect();
-    let figures = [
-        ("resolution_from", numbers(|profiled| profiled.from)),
-        ("resolution_to", numbers(|profiled| profiled.to)),
-        ("width", numbers(Profiled::width)),
-        ("inner", numbers(|profiled| profiled.inner)),
-        ("modularity", numbers(|profiled| profiled.modularity)),
-        ("nmi_next", next(|profiled| profiled.next.map(|next| next.nmi))),
-        ("ari_next", next(|profiled| profiled.next.map(|next| next.ari))),
-        ("nmi_seeds", numbers(|profiled| profiled.seeds.nmi)),
-        ("ari_seeds", numbers(|profiled| profiled.seeds.ari)),
-    ];
-    let column = |name, values| VertexColumn { name, len: 1, values };
-    let mut columns = vec![
-        column("communities", ColumnData::U32(&communities)),
-        column("chosen", ColumnData::Bool(&is_chosen)),
-    ];
-    columns.extend(figures.iter().map(|(name, values)| column(*name, ColumnData::F64(values))));
-    written(write_numbered_table(path, "partition", 0, &columns))
+    let mut columns = columns_of_profile(partitions)?;
+    let is_chosen = (0..partitions.len()).map(|index| index == chosen).collect();
+    columns.insert(1, ("chosen", Column::Bool(is_chosen)));
+    write_rows(path, "partition", 0, &columns)
 }

@@ -10,13 +10,14 @@ use crate::memory;
 use crate::output::written;
 use crate::reading::read_list;
 use crate::stats::{Choices, Estimate, RefineFigures, Shape, Stages};
+use ripplet::communities::{NamedColumn, columns_of_dendrogram};
 use ripplet::device::AnyExecutor;
 use ripplet::graph::{Direction, GraphView, VertexId, VertexIds};
 use ripplet::io::write::{
     ColumnData, VertexColumn, numbered_by_size, write_numbered_table, write_vertex_table,
 };
 use ripplet::lp::refine::{
-    Merge, Objective, RefineError, RefineOptions, Resolution, checkpoint_bytes, dendrogram,
+    Objective, RefineError, RefineOptions, Resolution, checkpoint_bytes, dendrogram,
     dendrogram_bytes, hierarchy, hierarchy_bytes,
 };
 use ripplet::lp::{Keeper, Outcome, Plan, RunIdentity, Settings};
@@ -163,27 +164,24 @@ impl Work<'_> {
         let numbers = numbered_by_size(labels, labels.len())?;
         let merges = dendrogram(self.graph, objective, &numbers, &mut self.console.watch())?;
         let communities = numbers.iter().max().map_or(0, |largest| largest + 1);
-        let integers = |of: fn(&Merge) -> u32| -> Vec<u32> { merges.iter().map(of).collect() };
-        let floats = |of: fn(&Merge) -> f64| -> Vec<f64> { merges.iter().map(of).collect() };
-        let [left, right] = [integers(|merge| merge.left), integers(|merge| merge.right)];
-        let distance = floats(Merge::distance);
-        let size = integers(|merge| merge.communities);
-        let vertices = integers(|merge| merge.vertices);
-        let resolution = floats(|merge| merge.resolution);
-        let inner = floats(|merge| merge.inner);
-        let columns = [
-            ("left", ColumnData::U32(&left)),
-            ("right", ColumnData::U32(&right)),
-            ("distance", ColumnData::F64(&distance)),
-            ("size", ColumnData::U32(&size)),
-            ("vertices", ColumnData::U32(&vertices)),
-            ("resolution", ColumnData::F64(&resolution)),
-            ("inner", ColumnData::F64(&inner)),
-        ];
-        let columns = columns.map(|(name, values)| VertexColumn { name, len: 1, values });
+        let columns = columns_of_dendrogram(&merges)?;
         self.console.stage(format!("writing {}", path.display()));
-        written(write_numbered_table(path, "cluster", communities, &columns))
+        write_rows(path, "cluster", communities, &columns)
     }
+}
+
+/// Writes a table whose rows have numbers from `first`.
+pub(super) fn write_rows(
+    path: &Path,
+    number: &'static str,
+    first: u32,
+    columns: &[NamedColumn],
+) -> Result<(), Failure> {
+    let columns = columns.iter();
+    let columns: Vec<VertexColumn<'_>> = columns
+        .map(|(name, column)| VertexColumn { name, len: 1, values: column.data() })
+        .collect();
+    written(write_numbered_table(path, number, first, &columns))
 }
 
 impl RefineJob {

@@ -100,14 +100,6 @@ pub struct Sweep {
     pub best: Summary,
 }
 
-/// Returns the name of the vertices whose labels a rank has.
-fn name_of(labels: RankLabels) -> &'static str {
-    match labels {
-        RankLabels::Ghosts => "ghosts",
-        RankLabels::All | RankLabels::Auto => "all",
-    }
-}
-
 /// Returns which labels each rank has, and, if the program decides, why.
 fn remark_on_labels(labels: RankLabels, program: &ProgramInfo) -> String {
     match labels {
@@ -203,8 +195,9 @@ impl Work<'_> {
         let mut keeping = self.ranks.agree(keeping.transpose())?;
         own.resume = self.ranks.share_checkpoint(own.resume.take());
         let settings = self.settings_on(executor, program, &own);
-        let labels = executor.rank_labels(graph, program, &settings).map_err(Failure::from);
-        let labels = self.ranks.agree(labels)?;
+        let chosen = executor.choosing_rank_labels(graph, program, &settings);
+        let (chosen, labels) = self.ranks.agree(chosen.map_err(Failure::from))?.unzip();
+        let executor = chosen.as_ref().unwrap_or(executor);
         if let Some(labels) = labels {
             self.console.remark(&remark_on_labels(labels, &program.info()));
         }
@@ -220,8 +213,9 @@ impl Work<'_> {
         let mut watch = watch.keeping(keeper);
         let mut meter = self.ranks.meter(&mut watch, self.job.whole_graph.is_some());
         let outcome = executor.run(graph, program, &settings, &mut meter)?;
-        let ranks =
-            meter.figures().map(|ranks| RanksFigures { labels: labels.map(name_of), ..ranks });
+        let ranks = meter
+            .figures()
+            .map(|ranks| RanksFigures { labels: labels.map(RankLabels::name), ..ranks });
         let all = start.elapsed().as_secs_f64();
         let mut seconds = Stages::default();
         seconds.add_run(all - keeping.as_ref().map_or(0.0, Keeping::seconds), &outcome);

@@ -32,6 +32,7 @@ use phased::PhasedRounds;
 use rank::PhasedRank;
 use ripplet_graph::{GraphView, Observer, OutOfMemory, VertexId};
 use state::LpState;
+use std::env;
 use std::ops::Range;
 use synchronous::SyncRounds;
 use thiserror::Error;
@@ -39,6 +40,12 @@ use thiserror::Error;
 /// The most threads that a user may ask for: more than any host has cores; each costs memory, and starting many
 /// thousands takes minutes.
 pub const MOST_THREADS: u16 = 4096;
+
+/// Returns the number of threads that `RAYON_NUM_THREADS` in the environment sets in place of one per core, if it does.
+pub fn threads_of_environment() -> Option<usize> {
+    let threads = env::var("RAYON_NUM_THREADS").ok()?.parse().ok()?;
+    (threads > 0).then_some(threads)
+}
 
 /// Runs label propagation on a pool of threads.
 #[derive(Debug)]
@@ -55,7 +62,8 @@ pub struct ThreadError {
 }
 
 impl CpuExecutor {
-    /// Creates an executor with this number of threads, or one per core.
+    /// Creates an executor with this number of threads, or one per core, unless the
+    /// [environment](threads_of_environment) has another number.
     ///
     /// # Errors
     /// If the system refuses the threads.

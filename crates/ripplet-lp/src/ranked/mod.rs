@@ -43,7 +43,7 @@ mod rank_sets;
 mod rounds;
 mod together;
 
-pub use rank_labels::RankLabels;
+pub use rank_labels::{BadRankLabels, RankLabels};
 
 use crate::cpu::CpuExecutor;
 use crate::ranks::{Parts, RankStart, RankTotals};
@@ -76,7 +76,7 @@ use together::Together;
 /// keeper gets the whole state.
 ///
 /// After an error, the other ranks get one, too, and the communicator is of no more use.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct RankExecutor {
     executor: Arc<CpuExecutor>,
     comm: SharedComm,

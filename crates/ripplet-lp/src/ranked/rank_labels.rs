@@ -5,6 +5,8 @@ use super::rank_sets::RankSets;
 use crate::schedules::largest_phase;
 use crate::stop::DEFAULT_ROUNDS;
 use crate::{Activation, LabelTotal, ProgramInfo, Settings};
+use std::str::FromStr;
+use thiserror::Error;
 
 /// The vertices whose labels a rank has in the rounds of a run.
 ///
@@ -47,7 +49,31 @@ const HALVES_OF_CHANGES: u64 = 3;
 /// Bytes of the totals of a change, for each rank that has a neighbour. Measured in the same runs: 11 to 23.
 const TOTALS: u64 = 24;
 
+/// A text that is no [`RankLabels`].
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[error("expected auto, all or ghosts, not {0}")]
+pub struct BadRankLabels(String);
+
+impl FromStr for RankLabels {
+    type Err = BadRankLabels;
+
+    fn from_str(text: &str) -> Result<RankLabels, BadRankLabels> {
+        let all = [RankLabels::Auto, RankLabels::All, RankLabels::Ghosts];
+        let found = all.into_iter().find(|labels| labels.name() == text);
+        found.ok_or_else(|| BadRankLabels(text.into()))
+    }
+}
+
 impl RankLabels {
+    /// Returns the name: `auto`, `all` or `ghosts`.
+    pub fn name(self) -> &'static str {
+        match self {
+            RankLabels::Auto => "auto",
+            RankLabels::All => "all",
+            RankLabels::Ghosts => "ghosts",
+        }
+    }
+
     /// Returns whether ranks can run the program with [ghosts](RankLabels::Ghosts).
     pub fn has_ghosts(program: &ProgramInfo) -> bool {
         program.label_total == LabelTotal::None || program.votes_for_own_label

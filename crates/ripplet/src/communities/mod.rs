@@ -39,9 +39,11 @@ mod search;
 #[cfg(feature = "serde")]
 mod serialize;
 mod sweep;
+mod tables;
 
 pub use kept::Resumed;
 pub use profile::{ProfileRange, ProfiledCommunities};
 pub use result::{Communities, Community, Iter, Members, UnknownVertex};
 pub use search::{CommunitiesError, CommunitySearch, communities};
 pub use sweep::SweptCommunities;
+pub use tables::{NamedColumn, columns_of_dendrogram, columns_of_profile};

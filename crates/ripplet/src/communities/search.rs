@@ -3,7 +3,7 @@
 use super::kept::Kept;
 use super::result::{Communities, ComputedOn};
 use crate::checkpoints::{CheckpointError, CheckpointOptions, ResumeError};
-use crate::device::{AnyExecutor, Device, Fallback, OpenError};
+use crate::device::{AnyExecutor, Device, Fallback, OpenError, threads_of_rank};
 use crate::programs::{BuiltIn, ProgramError, ProgramName};
 use crate::{Storage, StoredGraph};
 use ripplet_graph::{GraphView, OutOfMemory, VertexId};
@@ -21,7 +21,7 @@ use ripplet_lp::{
     Counter, DynProgram, Executor, Label, NO_LABEL, Outcome, Plan, RankLabels, RoundObserver,
     RunError, RunIdentity, Schedule, Settings, Stop,
 };
-use ripplet_ranks::SharedComm;
+use ripplet_ranks::{Hosts, SharedComm};
 use std::borrow::Cow;
 use std::num::NonZeroU32;
 use std::sync::{Arc, PoisonError};
@@ -461,7 +461,8 @@ impl<'g> CommunitySearch<'g> {
         self
     }
 
-    /// Sets the threads of the CPU; by default one per core.
+    /// Sets the threads of the CPU; by default one per core, and on [ranks](CommunitySearch::ranks) that share a machine, a
+    /// rank's [share](Hosts::share_of) of the cores.
     #[must_use]
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = Some(threads);
@@ -497,8 +498,10 @@ impl<'g> CommunitySearch<'g> {
 
     /// Shares the run with other processes, the ranks, which all make the same choices on the same graph.
     ///
-    /// Each rank updates a part of the vertices on its CPU, and each gets the communities of one process. A run that
-    /// fails on a rank aborts the communicator, and fails on all.
+    /// Each rank updates a part of the vertices on its CPU, and each gets the communities of one process. Ranks on one
+    /// machine divide its cores, unless [`CommunitySearch::threads`] or the
+    /// [environment](ripplet_lp::cpu::threads_of_environment) has a number. A run that fails on a rank aborts the
+    /// communicator, and fails on all.
     ///
     /// ```
     /// use ripplet::ranks::Threads;
@@ -610,18 +613,30 @@ impl<'g> CommunitySearch<'g> {
             if let Some(&(choice, _)) = refused.iter().find(|(_, is_made)| *is_made) {
                 return Err(CommunitiesError::NotOnRanks(choice));
             }
-            let executor = AnyExecutor::of_rank(self.threads, comm.clone())?;
+            let executor = AnyExecutor::of_rank(self.threads_beside(comm)?, comm.clone())?;
             return Ok((executor.with_rank_labels(self.rank_labels), None));
         }
         let (executor, fallback) = self.device.open(self.device_memory)?.start(self.threads)?;
         Ok((executor.with_host_memory(self.host_memory), fallback))
     }
 
-    /// Returns the memory that the run needs, on the device that it would run on.
+    /// Returns the threads of this rank, as all ranks do at the same time.
+    fn threads_beside(&self, comm: &SharedComm) -> Result<Option<usize>, CommunitiesError> {
+        let mut comm = comm.lock().unwrap_or_else(PoisonError::into_inner);
+        let hosts = Hosts::gather(&mut comm).map_err(RunError::from)?;
+        Ok(threads_of_rank(self.threads, &hosts, comm.rank()))
+    }
+
+    /// Returns the memory that the run needs, on the device that it would run on. [Ranks](CommunitySearch::ranks) call it
+    /// at the same time.
     ///
     /// # Errors
     /// If the device cannot be opened, or a choice does not fit the graph.
     pub fn plan(&self) -> Result<Plan, CommunitiesError> {
+        self.or_abort(self.planned())
+    }
+
+    fn planned(&self) -> Result<Plan, CommunitiesError> {
         if let Some(objective) = self.refine {
             let options = self.refinement(objective)?;
             let threads = CpuExecutor::new(self.threads)?.threads();
@@ -693,16 +708,20 @@ impl<'g> CommunitySearch<'g> {
         &self,
         observer: &mut dyn RoundObserver,
     ) -> Result<Communities<'g>, CommunitiesError> {
-        let found = match self.refine {
+        self.or_abort(match self.refine {
             Some(objective) => self.run_refinement(objective, observer),
             None => self.run_program(observer),
-        };
+        })
+    }
+
+    /// Ends the work of all ranks if this one failed.
+    fn or_abort<T>(&self, done: Result<T, CommunitiesError>) -> Result<T, CommunitiesError> {
         // What is not possible on ranks is refused on all of them, before the first message.
-        let is_refused = matches!(found, Err(CommunitiesError::NotOnRanks(_)));
-        if let (Some(comm), Err(_), false) = (&self.ranks, &found, is_refused) {
+        let is_refused = matches!(done, Err(CommunitiesError::NotOnRanks(_)));
+        if let (Some(comm), Err(_), false) = (&self.ranks, &done, is_refused) {
             comm.lock().unwrap_or_else(PoisonError::into_inner).abort(1);
         }
-        found
+        done
     }
 
     fn run_program(

@@ -71,21 +71,21 @@ impl AnyExecutor {
         }
     }
 
-    /// Returns the vertices whose labels each rank will have in a run, all or ghosts, as all ranks do at the same time:
-    /// see [`RankExecutor::choose_labels`](ripplet_lp::RankExecutor::choose_labels). `None` of an executor that is no rank's.
+    /// Returns the executor of a rank that has chosen the vertices whose labels it has in a run, and which: all or ghosts,
+    /// see [`RankExecutor::choose_labels`](ripplet_lp::RankExecutor::choose_labels). Its plan of the run is of this choice, and
+    /// the run does not choose again. `None` of an executor that is no rank's. All ranks call it at the same time.
     ///
     /// # Errors
     /// [`RunError::NoGhosts`] if the program has none and they are set, [`RunError::Ranks`] if a message between ranks fails.
-    pub fn rank_labels<'g>(
+    pub fn choosing_rank_labels<'g>(
         &self,
         graph: impl Into<GraphView<'g>>,
         program: &dyn DynProgram,
         settings: &Settings,
-    ) -> Result<Option<RankLabels>, RunError> {
-        match &self.0 {
-            On::Rank(rank) => rank.labels(graph.into(), program, settings).map(Some),
-            On::Cpu(_) | On::Gpus(_) => Ok(None),
-        }
+    ) -> Result<Option<(AnyExecutor, RankLabels)>, RunError> {
+        let On::Rank(rank) = &self.0 else { return Ok(None) };
+        let (rank, labels) = rank.choosing_labels(graph.into(), program, settings)?;
+        Ok(Some((AnyExecutor(On::Rank(rank)), labels)))
     }
 
     /// Returns the identity of a run: [`RunIdentity::of`]. Ranks call it at the same time, and each reads the lists of its

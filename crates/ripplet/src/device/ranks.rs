@@ -1,16 +1,42 @@
 //! The executor of a rank: a process of several that share a run.
 
 use ripplet_graph::GraphView;
-use ripplet_lp::cpu::{CpuExecutor, ThreadError};
+use ripplet_lp::cpu::{CpuExecutor, ThreadError, threads_of_environment};
 use ripplet_lp::engine::Parts;
 use ripplet_lp::{
     DynProgram, Executor, Outcome, Plan, RankExecutor, RankLabels, RoundObserver, RunError,
     RunIdentity, Settings,
 };
-use ripplet_ranks::SharedComm;
+use ripplet_ranks::{Hosts, SharedComm};
 use std::sync::{Arc, PoisonError};
 
+/// Returns the threads of a rank for [`AnyExecutor::of_rank`](super::AnyExecutor::of_rank), `None` for one per core: the
+/// number that is asked for, else that of the [environment](threads_of_environment), else the rank's
+/// [share](Hosts::share_of) of the cores of its machine.
+///
+/// # Examples
+/// ```
+/// use ripplet::device::{AnyExecutor, threads_of_rank};
+/// use ripplet::ranks::{Hosts, Threads};
+/// use std::sync::{Arc, Mutex};
+/// use std::time::Duration;
+///
+/// let threads = Threads::run(2, Duration::from_secs(10), |mut comm| {
+///     let hosts = Hosts::gather(&mut comm)?;
+///     let threads = threads_of_rank(Some(3), &hosts, comm.rank());
+///     let executor = AnyExecutor::of_rank(threads, Arc::new(Mutex::new(comm)))?;
+///     Ok::<_, Box<dyn std::error::Error + Send + Sync>>(executor.threads())
+/// });
+/// assert!(threads.into_iter().all(|threads| threads.is_ok_and(|threads| threads == Some(3))));
+/// ```
+pub fn threads_of_rank(asked: Option<usize>, hosts: &Hosts, rank: usize) -> Option<usize> {
+    let share = hosts.share_of(rank);
+    let is_divided = share.ranks > 1 && threads_of_environment().is_none();
+    asked.or_else(|| is_divided.then_some(share.threads))
+}
+
 /// Executor of a rank that first compares its graph with the others'.
+#[derive(Clone)]
 pub(super) struct OfRank {
     executor: RankExecutor,
     cpu: Arc<CpuExecutor>,
@@ -38,17 +64,18 @@ impl OfRank {
         OfRank { executor: self.executor.with_labels(labels), ..self }
     }
 
-    /// Returns the vertices whose labels each rank has: see [`RankExecutor::choose_labels`].
+    /// Returns the executor with the labels that it chooses for a run, and these: see [`RankExecutor::choose_labels`].
     ///
     /// # Errors
     /// If the program has no ghosts and they are set, or a message between ranks fails.
-    pub fn labels(
+    pub fn choosing_labels(
         &self,
         graph: GraphView<'_>,
         program: &dyn DynProgram,
         settings: &Settings,
-    ) -> Result<RankLabels, RunError> {
-        self.executor.choose_labels(graph, &program.info(), settings)
+    ) -> Result<(OfRank, RankLabels), RunError> {
+        let labels = self.executor.choose_labels(graph, &program.info(), settings)?;
+        Ok((self.clone().with_labels(labels), labels))
     }
 
     /// Returns the number of threads.

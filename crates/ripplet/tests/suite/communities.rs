@@ -1,6 +1,7 @@
 //! Communities by one expression, and graphs of a program's own edges.
 
 use ripplet::communities::{Communities, CommunitiesError, CommunitySearch};
+use ripplet::device::AnyExecutor;
 use ripplet::graph::compressed::CompressedGraph;
 use ripplet::graph::{Graph, GraphView};
 use ripplet::lp::cpu::CpuExecutor;
@@ -9,7 +10,7 @@ use ripplet::lp::refine::{MergeShare, Objective, Resolution};
 use ripplet::lp::small::MinSize;
 use ripplet::lp::{Counter, Executor, NO_LABEL, RunError, Schedule, Settings, Sketch, Stop};
 use ripplet::programs::{BuiltIn, ProgramError, ProgramName};
-use ripplet::ranks::{CommError, Threads};
+use ripplet::ranks::{CommError, Hosts, Threads};
 use ripplet::{Device, GraphError, Storage, communities, graph_from_edges};
 use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex};
@@ -64,6 +65,51 @@ fn ranks<'g>(
         let rank = comm.rank();
         choose(rank).ranks(Arc::new(Mutex::new(comm))).run()
     })
+}
+
+#[test]
+fn ranks_on_a_machine_divide_its_cores() {
+    let graph = bridged();
+    let plans = Threads::run(2, Duration::from_secs(20), |mut comm| {
+        let share = Hosts::gather(&mut comm).unwrap().share_of(comm.rank());
+        assert_eq!(share.ranks, 2);
+        let search = communities(&graph).ranks(Arc::new(Mutex::new(comm)));
+        let of = |search: CommunitySearch<'_>| search.plan().unwrap().total_host();
+        let [default, of_share, of_more] = [
+            of(search.clone()),
+            of(search.clone().threads(share.threads)),
+            of(search.threads(2 * share.threads)),
+        ];
+        (default == of_share, default < of_more)
+    });
+    assert_eq!(plans, [(true, true); 2]);
+}
+
+#[test]
+fn an_executor_that_has_chosen_labels_plans_them_and_sends_less() {
+    let graph = bridged();
+    let (program, settings) = (Lpa::default(), BuiltIn::from(ProgramName::Lpa).settings());
+    let found = Threads::run(2, Duration::from_secs(20), |comm| {
+        let comm = Arc::new(Mutex::new(comm));
+        let executor = AnyExecutor::of_rank(Some(1), comm.clone()).unwrap();
+        let chosen = executor.choosing_rank_labels(&graph, &program, &settings).unwrap();
+        let (chosen, labels) = chosen.unwrap();
+        let set = AnyExecutor::of_rank(Some(1), comm.clone()).unwrap().with_rank_labels(labels);
+        let plan = |executor: &AnyExecutor| executor.plan(&graph, &program, &settings).total_host();
+        assert_eq!(plan(&chosen), plan(&set));
+        assert!(plan(&chosen) <= plan(&executor));
+        let calls = |executor: &AnyExecutor| {
+            let calls = || comm.lock().unwrap().traffic().calls;
+            let before = calls();
+            let found = executor.run(&graph, &program, &settings, &mut ()).unwrap();
+            (found.labels, calls() - before)
+        };
+        let [(labels, more), (of_chosen, fewer)] = [calls(&executor), calls(&chosen)];
+        (labels == of_chosen, more - fewer)
+    });
+    assert_eq!(found, [(true, 1); 2]);
+    let cpu = AnyExecutor::cpu(Some(1)).unwrap();
+    assert!(cpu.choosing_rank_labels(&graph, &program, &settings).unwrap().is_none());
 }
 
 #[test]
