@@ -72,6 +72,51 @@ def test_processes_that_share_runs_have_the_communities_of_one(mpi: str) -> None
     assert ran.returncode == 0 and ran.stdout.count("done") == 3, (ran.stdout, ran.stderr)
 
 
+def test_processes_that_share_analyses_have_the_values_of_one(mpi: str) -> None:
+    script = """
+    runs = [
+        (rp.pagerank, {}), (rp.pagerank, {"personalize": [3, 5], "iterations": 7}), (rp.components, {}), (rp.lcc, {}),
+        (rp.lcc, {"definition": "fagiolo"}), (rp.triangles, {}),
+    ]
+    for function, options in runs:
+        shared = function(g, ranks="mpi", rank_deadline=30, **options)
+        one = function(g, **options)
+        assert shared.values.tobytes() == one.values.tobytes(), (function, options)
+        assert shared.device == "cpu" and repr(shared) == repr(one).replace(one.device, "cpu")
+    try:
+        rp.lcc(g, ranks="mpi", rank_deadline=30, device="cuda")
+    except rp.RippletError as error:
+        assert "leave the device out" in str(error), error
+    else:
+        raise AssertionError("on a GPU")
+    assert rp.communities(g, ranks="mpi", rank_deadline=30).labels.tolist() == alone.labels.tolist()
+    print("done")
+    """
+    ran = mpirun(mpi, 3, PLAIN, script)
+    assert ran.returncode == 0 and ran.stdout.count("done") == 3, (ran.stdout, ran.stderr)
+
+
+def test_an_analysis_with_other_options_is_an_error(mpi: str) -> None:
+    script = """
+    import os
+    rank = int(os.environ.get("PMI_RANK", os.environ.get("OMPI_COMM_WORLD_RANK")))
+    try:
+        rp.pagerank(g, ranks="mpi", rank_deadline=5, damping=0.8 + rank / 10)
+    except rp.RippletError as error:
+        print("refused:", error, flush=True)
+    """
+    ran = mpirun(mpi, 2, PLAIN, script)
+    assert "refused: " in ran.stdout and "rank 1" in ran.stdout, (ran.stdout, ran.stderr)
+    assert ran.returncode != 0
+
+
+def test_analyses_of_one_process_need_no_launcher() -> None:
+    g = rp.graph([(1, 2), (2, 3)])
+    assert rp.components(g, ranks="auto").values.tolist() == [0, 0, 0]
+    with pytest.raises(rp.RippletError, match="none started this one"):
+        rp.components(g, ranks="mpi")
+
+
 def test_a_process_with_other_options_is_an_error_in_all(mpi: str) -> None:
     script = """
     import os

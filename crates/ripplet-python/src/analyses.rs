@@ -1,9 +1,10 @@
 //! Analyses of a graph: centralities, distances, components, cores, ranks, clustering coefficients.
 
 use crate::array::Array;
-use crate::error::Failure;
+use crate::error::{Class, Failure};
 use crate::graph::Graph;
 use crate::options::{Options, vertices};
+use crate::ranks::{self, comm_of};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use ripplet::Device;
@@ -12,9 +13,14 @@ use ripplet::analytics::closeness::Closeness;
 use ripplet::analytics::lcc::{Definition, Lcc};
 use ripplet::analytics::pagerank::{Jumps, JumpsError, PageRank, Stop};
 use ripplet::analytics::{Lengths, PathAnalysis, Sample, Sources, SourcesError};
+use ripplet::device::threads_of_rank;
 use ripplet::graph::{GraphView, VertexId, memory};
+use ripplet::lp::cpu::CpuExecutor;
 use ripplet::lp::{Item, Plan};
+use ripplet::ranks::{Hosts, SharedComm, Sharing};
 use ripplet::swarm::{Analysis, Column};
+use std::sync::PoisonError;
+use std::time::Duration;
 
 /// Values of an analysis.
 #[pyclass(frozen, module = "ripplet._native")]
@@ -76,6 +82,9 @@ struct Asked {
     sources: Option<Vec<VertexId>>,
     /// The vertices of which values are computed.
     vertices: Option<Vec<VertexId>>,
+    /// Which processes share the run, and the time after which one is lost.
+    ranks: (Sharing, Duration),
+    threads: Option<usize>,
 }
 
 impl Asked {
@@ -92,6 +101,8 @@ impl Asked {
             personalize: options.weighted_vertices("personalize")?,
             sources: chosen("sources")?,
             vertices: chosen("vertices")?,
+            ranks: ranks::of(options)?,
+            threads: options.threads()?,
         })
     }
 
@@ -159,7 +170,16 @@ pub fn analyse(
     let stored = graph.stored.clone();
     options.start()?.run(py, move |watch| {
         watch.stage("running");
-        let found = asked.of(stored.view())?.run_with(watch)?;
+        let (sharing, deadline) = asked.ranks;
+        let threads = asked.threads;
+        let run = asked.of(stored.view())?;
+        let found = match comm_of(sharing, deadline)? {
+            None => run.run_with(watch)?,
+            Some(comm) => {
+                let threads = threads_among(&comm, threads)?;
+                CpuExecutor::new(threads)?.install(|| run.ranks(comm).run_with(watch))?
+            }
+        };
         let mut columns = Vec::new();
         for (name, column) in found.columns() {
             let array = match column {
@@ -179,6 +199,13 @@ pub fn analyse(
         let fallback = found.fallback().map(|fallback| fallback.reason.clone());
         Ok(Values { columns, ends, device: found.device().into(), fallback })
     })
+}
+
+/// Returns the threads of this process, as all that share a run do at the same time.
+fn threads_among(comm: &SharedComm, asked: Option<usize>) -> Result<Option<usize>, Failure> {
+    let mut comm = comm.lock().unwrap_or_else(PoisonError::into_inner);
+    let hosts = Hosts::gather(&mut comm).map_err(|error| Failure::new(Class::Run, error))?;
+    Ok(threads_of_rank(asked, &hosts, comm.rank()))
 }
 
 /// Returns the sample of the vertices, if one is requested.

@@ -9,7 +9,7 @@ use crate::graph::{Graph, format_of, ids_of};
 use crate::job::Watch;
 use crate::options::{Options, vertices};
 use crate::program::{Own, Written, written};
-use crate::ranks::comm_of;
+use crate::ranks::{self, comm_of};
 use arrow_array::builder::LargeStringBuilder;
 use arrow_array::{ArrayRef, Float32Array, Int64Array, RecordBatch, UInt64Array};
 use pyo3::prelude::*;
@@ -28,7 +28,7 @@ use ripplet::lp::refine::{MergeShare, Objective, Resolution, dendrogram, hierarc
 use ripplet::lp::small::MinSize;
 use ripplet::lp::{Counter, DynProgram, NO_LABEL, RankLabels, Schedule, Settings, Stop, hubs};
 use ripplet::programs::{BuiltIn, ProgramName, StopChoice};
-use ripplet::ranks::{Sharing, mpi};
+use ripplet::ranks::Sharing;
 use ripplet::{Device, Storage, StoredGraph};
 use std::num::NonZeroU32;
 use std::path::PathBuf;
@@ -253,7 +253,7 @@ impl Choices {
             device_memory: options.count("device_memory", 1)?,
             host_memory: options.count("host_memory", 1)?,
             checkpoints: checkpoints(options)?,
-            ranks: ranks(options)?,
+            ranks: ranks::of(options)?,
             rank_labels: options.parsed("rank_labels")?.unwrap_or_default(),
         })
     }
@@ -405,20 +405,6 @@ impl Choices {
         }
         search
     }
-}
-
-/// Returns which processes share the run, and the time after which one is lost.
-fn ranks(options: &Options<'_>) -> PyResult<(Sharing, Duration)> {
-    const DEADLINES: std::ops::RangeInclusive<u64> = 1..=86_400;
-    let deadline = match options.count("rank_deadline", 1)? {
-        None => mpi::DEADLINE,
-        Some(seconds) if DEADLINES.contains(&seconds) => Duration::from_secs(seconds),
-        Some(seconds) => {
-            let message = format!("rank_deadline: expected at most 86400 seconds, not {seconds}");
-            return Err(Failure::input(message).into());
-        }
-    };
-    Ok((options.parsed("ranks")?.unwrap_or_default(), deadline))
 }
 
 /// Returns where the run keeps its state, if it does.

@@ -4,6 +4,7 @@
 //! does; it ends with the interpreter.
 
 use crate::error::{Class, Failure};
+use crate::options::Options;
 use pyo3::prelude::*;
 use ripplet::ranks::mpi::{self, MpiOptions};
 use ripplet::ranks::{SharedComm, Sharing};
@@ -15,6 +16,20 @@ static OPENED: Mutex<Option<(SharedComm, Duration)>> = Mutex::new(None);
 
 fn opened() -> MutexGuard<'static, Option<(SharedComm, Duration)>> {
     OPENED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Returns which processes share the run, and the time after which one is lost.
+pub fn of(options: &Options<'_>) -> PyResult<(Sharing, Duration)> {
+    const DEADLINES: std::ops::RangeInclusive<u64> = 1..=86_400;
+    let deadline = match options.count("rank_deadline", 1)? {
+        None => mpi::DEADLINE,
+        Some(seconds) if DEADLINES.contains(&seconds) => Duration::from_secs(seconds),
+        Some(seconds) => {
+            let message = format!("rank_deadline: expected at most 86400 seconds, not {seconds}");
+            return Err(Failure::input(message).into());
+        }
+    };
+    Ok((options.parsed("ranks")?.unwrap_or_default(), deadline))
 }
 
 /// Returns the communicator of the processes that share a run; `None` if this one runs alone.

@@ -19,16 +19,21 @@
 //! ```
 
 use crate::device::{Device, Fallback, GpuWorker, OpenWorkersError, plan_on_cpu};
-use crate::swarm::{Analysis, Column, NotOnDevice, Selection, SwarmError, Worker};
+use crate::swarm::{Analysis, Column, NotOnDevice, Selection, SwarmError, Worker, pass};
 use ripplet_analytics::closeness::Closeness;
 use ripplet_analytics::lcc::{Definition, Lcc};
 use ripplet_analytics::pagerank::{Jumps, PageRank};
-use ripplet_analytics::{Lengths, PathAnalysis, Sources};
+use ripplet_analytics::{AnalysisError, Lengths, PathAnalysis, RankPart, Sources};
 use ripplet_graph::{ExternalId, Graph, GraphView, Observer, VertexId, memory};
 use ripplet_io::write::{ColumnData, Part};
-use ripplet_lp::Plan;
+use ripplet_lp::engine::Parts;
+use ripplet_lp::{Plan, RunError};
+use ripplet_ranks::{Comm, SharedComm};
 use std::fmt;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::ops::Range;
 use std::str::FromStr;
+use std::sync::PoisonError;
 use thiserror::Error;
 
 /// Name of an analysis.
@@ -215,6 +220,7 @@ pub struct AnalysisRun<'g> {
     jumps: Option<Jumps>,
     sources: Option<Sources>,
     vertices: Option<Sources>,
+    ranks: Option<SharedComm>,
 }
 
 /// Error of an analysis.
@@ -229,6 +235,12 @@ pub enum AnalyseError {
     /// The analysis failed.
     #[error(transparent)]
     Run(#[from] SwarmError),
+    /// A GPU was asked for on several ranks.
+    #[error("the device is a GPU, and ranks share analyses on their CPUs: leave the device out")]
+    GpuOnRanks,
+    /// The ranks have different graphs or settings.
+    #[error(transparent)]
+    Ranks(RunError),
     /// The values are not a number per vertex.
     #[error("the analysis has no column with a number per vertex")]
     NotByVertex,
@@ -237,8 +249,16 @@ pub enum AnalyseError {
 impl<'g> AnalysisRun<'g> {
     /// Returns the choices of an analysis with settings of its own.
     pub fn new(graph: impl Into<GraphView<'g>>, analysis: Analysis) -> AnalysisRun<'g> {
-        let (device, memory, jumps, sources, vertices) = (Device::auto(), None, None, None, None);
-        AnalysisRun { graph: graph.into(), analysis, device, memory, jumps, sources, vertices }
+        AnalysisRun {
+            graph: graph.into(),
+            analysis,
+            device: Device::auto(),
+            memory: None,
+            jumps: None,
+            sources: None,
+            vertices: None,
+            ranks: None,
+        }
     }
 
     /// Chooses the device.
@@ -325,6 +345,37 @@ impl<'g> AnalysisRun<'g> {
         self
     }
 
+    /// Shares the run with other ranks, which call it at the same time with the same graph and choices: PageRank, also
+    /// personalized, components and clustering coefficients. Each rank has all values, those of one process, bit by bit.
+    ///
+    /// Each has the whole graph, and computes the values of a part of the vertices on its CPU; values are sent to all others,
+    /// in each round of PageRank. After an error, the communicator is aborted, which ends the other ranks; an analysis that ranks do not share
+    /// is refused on all of them, before the first message.
+    ///
+    /// # Examples
+    /// ```
+    /// use ripplet::ranks::Threads;
+    /// use ripplet::{analyse, graph_from_edges};
+    /// use std::sync::{Arc, Mutex};
+    /// use std::time::Duration;
+    ///
+    /// let graph = graph_from_edges([(1, 2), (2, 3), (3, 1), (3, 4)])?;
+    /// let alone = analyse(&graph, "pagerank")?.run()?;
+    /// // Processes that `mpirun` started call `ripplet::ranks::mpi::open` instead.
+    /// let shared = Threads::run(2, Duration::from_secs(10), |comm| {
+    ///     analyse(&graph, "pagerank").unwrap().ranks(Arc::new(Mutex::new(comm))).run()
+    /// });
+    /// for values in shared {
+    ///     assert_eq!(values?.columns(), alone.columns());
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn ranks(mut self, comm: SharedComm) -> Self {
+        self.ranks = Some(comm);
+        self
+    }
+
     /// Limits the bytes of a GPU's memory that the run may use; by default all that is free.
     #[must_use]
     pub fn device_memory(mut self, bytes: u64) -> Self {
@@ -338,6 +389,10 @@ impl<'g> AnalysisRun<'g> {
     /// # Errors
     /// If the device cannot be opened, or the analysis is not one for its jumps or sources.
     pub fn plan(&self, threads: usize) -> Result<(Plan, String), AnalyseError> {
+        if let Some(comm) = &self.ranks {
+            let own = self.own(&comm.lock().unwrap_or_else(PoisonError::into_inner));
+            return Ok((plan_on_cpu(self.graph, self.plan_of_rank(own)?), "cpu".into()));
+        }
         if let Ok(Some((gpu, graph))) = self.opened()? {
             let plan = gpu.plan_graph(graph).map_err(SwarmError::from)?;
             return Ok((plan, gpu.name()));
@@ -362,6 +417,12 @@ impl<'g> AnalysisRun<'g> {
     /// # Errors
     /// See [`AnalysisRun::run`]; also if the observer cancels.
     pub fn run_with(&self, observer: &mut dyn Observer) -> Result<Analysed<'g>, AnalyseError> {
+        if let Some(comm) = &self.ranks {
+            // What ranks do not share is refused on all of them, before the first message.
+            self.plan_of_rank(0..0)?;
+            let mut comm = comm.lock().unwrap_or_else(PoisonError::into_inner);
+            return self.run_on_ranks(&mut comm, observer).inspect_err(|_| comm.abort(1));
+        }
         let fallback = match self.opened()? {
             Err(reason) => Some(reason),
             Ok(None) => None,
@@ -378,6 +439,49 @@ impl<'g> AnalysisRun<'g> {
         let take = |part: Part<'_>, columns: &[ColumnData<'_>]| values.add(&part, columns);
         self.analysis.of_graph_for(self.graph, self.selection()?, observer, take)?;
         Ok(self.analysed(values, "cpu".into(), fallback))
+    }
+
+    /// Returns the vertices whose values a rank computes.
+    fn own(&self, comm: &Comm) -> Range<VertexId> {
+        let parts = Parts::of_ranks(self.graph, comm.size());
+        if comm.rank() < parts.ranks() { parts.of(comm.rank()) } else { 0..0 }
+    }
+
+    /// Returns the memory that a rank with the vertices `own` needs.
+    ///
+    /// # Errors
+    /// If ranks do not share such a run.
+    fn plan_of_rank(&self, own: Range<VertexId>) -> Result<Plan, AnalyseError> {
+        if !self.device.is_auto() && !self.device.is_cpu() {
+            return Err(AnalyseError::GpuOnRanks);
+        }
+        match self.selection()? {
+            Selection::All | Selection::JumpsTo(_) => {}
+            Selection::From(_) | Selection::Of(_) => return Err(SwarmError::NotOnRanks.into()),
+        }
+        Ok(self.analysis.plan_on_ranks(self.graph, own, self.jumps.as_ref())?)
+    }
+
+    fn run_on_ranks(
+        &self,
+        comm: &mut Comm,
+        observer: &mut dyn Observer,
+    ) -> Result<Analysed<'g>, AnalyseError> {
+        let mut choices = DefaultHasher::new();
+        // Numbers are written with all their digits.
+        format!("{:?} {:?}", self.analysis, self.jumps).hash(&mut choices);
+        let own = [self.graph.identity(), choices.finish()];
+        let all = comm.all_gather("graph and choices", &own);
+        let all = all.map_err(|error| SwarmError::from(AnalysisError::from(error)))?;
+        if let Some(rank) = all.other_than_first() {
+            return Err(AnalyseError::Ranks(RunError::RanksDiffer { rank }));
+        }
+        let part = &mut RankPart::new(self.own(comm), comm);
+        let jumps = self.jumps.as_ref();
+        let answer = self.analysis.of_graph_on_ranks(self.graph, jumps, part, observer)?;
+        let mut values = Collected::default();
+        pass(answer, self.graph, |part, columns| values.add(&part, columns))?;
+        Ok(self.analysed(values, "cpu".into(), None))
     }
 
     /// Returns the vertices that the analysis is about.

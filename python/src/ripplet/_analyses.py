@@ -17,6 +17,7 @@ from ._graph import Graph, column, graph, set_once, view
 from ._notebook import bars, line_of
 from ._options import call, given, options
 from ._progress import Progress, reporter
+from ._ranks import end_with_the_interpreter
 from .errors import InputError, OptionError, UnknownVertexError
 
 if TYPE_CHECKING:
@@ -170,6 +171,8 @@ def _run(name: str, data: Any, progress: Progress, choices: dict[str, Any]) -> t
         raise InputError("the graph has no weights: make it with weight=, or leave weighted out")
     if estimating():
         raise Planned(native.plan_analysis(of._native, name, choices))
+    if choices.get("ranks", "none") != "none":
+        end_with_the_interpreter()
     with reporter(progress) as told:
         return of, native.analyse(of._native, name, {**choices, **given(progress=told)})
 
@@ -353,6 +356,8 @@ def pagerank(
     tolerance: float | None = None,
     weighted: bool = False,
     personalize: Mapping[Any, float] | Iterable[Hashable] | None = None,
+    ranks: Literal["none", "auto", "mpi"] = "none",
+    rank_deadline: int = 60,
     threads: int | None = None,
     progress: Progress = "auto",
 ) -> Values:
@@ -362,6 +367,8 @@ def pagerank(
     ----------
     data, threads, progress
         As of :func:`closeness`.
+    ranks, rank_deadline
+        The processes that share the run, as of :func:`communities`: each then gets all values.
     damping : float, default 0.85
         Probability of following an arc.
     iterations : int, optional
@@ -380,7 +387,8 @@ def pagerank(
     """
     of = data if isinstance(data, Graph) else graph(data, threads=threads)
     choices: dict[str, Any] = {
-        "damping": damping, "iterations": iterations, "tolerance": tolerance, "weighted": weighted, "threads": threads
+        "damping": damping, "iterations": iterations, "tolerance": tolerance, "weighted": weighted,
+        "ranks": ranks, "rank_deadline": rank_deadline, "threads": threads,
     }
     line = _line("pagerank", {**choices, "personalize": personalize})
     vertices = None if personalize is None else _weighted_vertices(of, personalize)
@@ -404,6 +412,8 @@ def lcc(
     *,
     definition: Literal["ldbc", "fagiolo"] = "ldbc",
     device: str | None = None,
+    ranks: Literal["none", "auto", "mpi"] = "none",
+    rank_deadline: int = 60,
     threads: int | None = None,
     progress: Progress = "auto",
 ) -> Values:
@@ -415,23 +425,41 @@ def lcc(
         As of :func:`closeness`.
     definition : {"ldbc", "fagiolo"}
         LDBC Graphalytics', or that of networkx; they differ on directed graphs.
+    ranks, rank_deadline
+        The processes that share the run on their CPUs, as of :func:`communities`: each then gets all values.
     """
-    return _values("lcc", data, progress, definition=definition, device=device, threads=threads)
+    shared = {"ranks": ranks, "rank_deadline": rank_deadline}
+    return _values("lcc", data, progress, definition=definition, device=device, threads=threads, **shared)
 
 
 @options
 def triangles(
-    data: Any, *, device: str | None = None, threads: int | None = None, progress: Progress = "auto"
+    data: Any,
+    *,
+    device: str | None = None,
+    ranks: Literal["none", "auto", "mpi"] = "none",
+    rank_deadline: int = 60,
+    threads: int | None = None,
+    progress: Progress = "auto",
 ) -> Values:
-    """Number of triangles that each vertex is a corner of."""
-    line = _line("triangles", {"device": device, "threads": threads})
-    return _values("lcc", data, progress, 1, line=line, device=device, threads=threads)
+    """Number of triangles that each vertex is a corner of. Options are those of :func:`lcc`."""
+    choices = {"device": device, "ranks": ranks, "rank_deadline": rank_deadline, "threads": threads}
+    return _values("lcc", data, progress, 1, line=_line("triangles", choices), **choices)
 
 
 @options
-def components(data: Any, *, threads: int | None = None, progress: Progress = "auto") -> Values:
-    """Weakly connected component of each vertex: the number of the component's first vertex."""
-    return _values("components", data, progress, threads=threads)
+def components(
+    data: Any,
+    *,
+    ranks: Literal["none", "auto", "mpi"] = "none",
+    rank_deadline: int = 60,
+    threads: int | None = None,
+    progress: Progress = "auto",
+) -> Values:
+    """Weakly connected component of each vertex: the number of the component's first vertex. Options are those of
+    :func:`pagerank`.
+    """
+    return _values("components", data, progress, ranks=ranks, rank_deadline=rank_deadline, threads=threads)
 
 
 @options

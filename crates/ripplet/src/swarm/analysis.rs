@@ -552,7 +552,7 @@ fn at_once(graph: GraphView<'_>, sources: Option<&Sources>) -> usize {
 }
 
 /// Passes the answer of a whole graph.
-fn pass(
+pub(crate) fn pass(
     answer: Answer,
     graph: GraphView<'_>,
     mut take: impl FnMut(Part<'_>, &[ColumnData<'_>]) -> Result<(), SwarmError>,

@@ -49,6 +49,7 @@ mod report;
 mod tests;
 mod worker;
 
+pub(crate) use analysis::pass;
 pub use analysis::{Analysis, NotOnDevice, Selection};
 pub use answer::{Answer, Column, Edges};
 pub use communities::CommunitiesWorker;
