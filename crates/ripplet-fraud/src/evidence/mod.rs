@@ -224,6 +224,15 @@ pub struct Evidence<'a> {
     population: u32,
     /// Weight of a stored unit.
     unit: f32,
+    /// Number of known bad of each view, without a fold and at last of all, and their share among all entities.
+    bases: [Base; FOLDS + 1],
+}
+
+/// Known bad of a view.
+#[derive(Clone, Copy, Debug)]
+struct Base {
+    known: f32,
+    share: f32,
 }
 
 impl<'a> Evidence<'a> {
@@ -246,8 +255,17 @@ impl<'a> Evidence<'a> {
         let of_kind = |v: &VertexId| kinds[usize::from(entities.kind_of(*v).0)];
         let active = (0..graph.vertices()).filter(|&v| blind.partners[v as usize] > 0);
         let population = active.filter(of_kind).count() as u32;
+        let base = |view: View| {
+            let known = folds.count(view) as f32;
+            Base { known, share: known / population.max(1) as f32 }
+        };
+        let bases = std::array::from_fn(|fold| match fold {
+            FOLDS => base(View::All),
+            fold => base(View::Without(fold)),
+        });
         let (walk_forward, walk_backward) = blind.directions.visits(graph, &folds)?;
         Ok(Evidence {
+            bases,
             walk: visits(graph, &folds)?,
             walk_along_ties: visits(ties.graph(), &folds)?,
             walk_forward,
@@ -301,7 +319,24 @@ impl<'a> Evidence<'a> {
         (0..self.columns().len()).map(|column| self.value(column, vertex, view)).collect()
     }
 
+    /// Whether the values of a kind of evidence depend on the known bad, and so on the view.
+    pub fn depends_on_known(&self, kind: usize) -> bool {
+        kind < OF_KNOWN || kind >= OF_KNOWN + self.blind.columns.len()
+    }
+
+    /// Writes the values of entities of one kind of evidence, an index into [`Evidence::columns`]; they are finite.
+    pub fn fill(
+        &self,
+        kind: usize,
+        rows: impl Iterator<Item = (VertexId, View)>,
+        values: &mut [f32],
+    ) {
+        let each = values.iter_mut().zip(rows);
+        each.for_each(|(value, (vertex, view))| *value = self.value(kind, vertex, view));
+    }
+
     /// Returns the value of an entity of one kind of evidence, an index into [`Evidence::columns`]; it is finite.
+    #[inline]
     pub fn value(&self, kind: usize, vertex: VertexId, view: View) -> f32 {
         let value = match kind.checked_sub(OF_KNOWN) {
             Some(column) => match self.blind.columns.get(column) {
@@ -313,25 +348,31 @@ impl<'a> Evidence<'a> {
         if value.is_finite() { value } else { 0.0 }
     }
 
+    fn base(&self, view: View) -> Base {
+        match view {
+            View::All => self.bases[FOLDS],
+            View::Without(fold) => self.bases[fold],
+        }
+    }
+
     /// Returns the share of known bad among the others of an entity's category, as a multiple of the share among
     /// all; 0 if a view has none.
     fn of_category(&self, category: usize, vertex: VertexId, view: View) -> f32 {
-        let known = self.folds.count(view) as f32;
+        let Base { known, share: base } = self.base(view);
         let both = self.blind.categories.get(category).zip(self.known_in_categories.get(category));
         let Some((partition, known_in)) = both.filter(|_| known > 0.0) else { return 0.0 };
-        let base = known / (self.population.max(1)) as f32;
         let (others, bad) = partition.around(vertex, known_in, view);
         (bad + PRIOR * base) / (others + PRIOR) / base
     }
 
     /// Returns the value of evidence that depends on the known bad; 0 if a view has none.
+    #[inline]
     fn of_known(&self, kind: usize, vertex: VertexId, view: View) -> f32 {
-        let known = self.folds.count(view) as f32;
+        let Base { known, share: base } = self.base(view);
         if known == 0.0 || self.population == 0 {
             return 0.0;
         }
         let v = vertex as usize;
-        let base = known / self.population as f32;
         let (partners, weight) = (self.blind.partners[v] as f32, self.blind.weights[v]);
         let lift = |bad: f32, all: f32| (bad + PRIOR * base) / (all + PRIOR) / base;
         match kind {

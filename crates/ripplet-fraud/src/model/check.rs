@@ -189,71 +189,88 @@ impl CheckedFold {
     }
 }
 
-/// Row of a ranking that is judged.
-#[derive(Clone, Copy, Debug)]
-pub struct Ranked {
-    /// Score: higher is earlier.
-    pub score: f64,
-    /// Order of equal scores: a hash, so that it favours no entity.
-    pub lot: u64,
-    /// Whether it is to be found.
-    pub is_bad: bool,
-    /// Number of entities that it stands for.
-    pub weight: f64,
+/// Place of a row in a ranking: lower is earlier. By score, higher first as [`f64::total_cmp`] has it, and of equal scores by
+/// lot.
+pub(super) fn place(score: f64, lot: u64) -> u128 {
+    let bits = score.to_bits();
+    let ascending = if bits >> 63 == 0 { bits | 1 << 63 } else { !bits };
+    u128::from(!ascending) << 64 | u128::from(lot)
 }
 
-/// Order of two rows in a ranking.
-fn order(a: &Ranked, b: &Ranked) -> std::cmp::Ordering {
-    b.score.total_cmp(&a.score).then(a.lot.cmp(&b.lot))
+/// Others of a ranking, counted between known bad rows.
+///
+/// All others weigh the same, so they are counted once for all folds whose known bad are ranked by the same values.
+pub(super) struct Ranking {
+    /// Places of the known bad, ascending, each with its fold.
+    bad: Vec<(u128, usize)>,
+    /// Number of others right before each, and after the last.
+    others: Vec<u32>,
+    /// Places of the first others, ascending; at most 100.
+    first: Vec<u128>,
 }
 
-/// Returns the average precision of rows in any order, the mean of the precision at the rank of each bad row; 0
-/// without one.
-///
-/// Only bad rows are sorted: the others are counted between them.
-///
-/// # Errors
-/// If memory allocation fails.
-pub fn average_precision(rows: &[Ranked]) -> Result<f64, OutOfMemory> {
-    let mut bad = memory::with_room(rows.iter().filter(|row| row.is_bad).count())?;
-    bad.extend(rows.iter().copied().filter(|row| row.is_bad));
-    bad.sort_unstable_by(order);
-    let mut others = memory::zeros::<f64>(bad.len() + 1)?;
-    for row in rows.iter().filter(|row| !row.is_bad) {
-        others[bad.partition_point(|bad| order(bad, row).is_lt())] += row.weight;
-    }
-    let (mut found, mut passed, mut sum) = (0.0, 0.0, 0.0);
-    for (row, others) in bad.iter().zip(others) {
-        found += row.weight;
-        passed += row.weight + others;
-        sum += row.weight * found / passed;
-    }
-    Ok(if found > 0.0 { sum / found } else { 0.0 })
-}
-
-/// Returns the share of bad rows among the first 100 of a ranking of rows in any order, each of which stands for one
-/// entity at least.
-///
-/// Only the first 100 rows are kept in order: each of the others is compared with the last of them.
-///
-/// # Errors
-/// If memory allocation fails.
-pub(super) fn precision_at_top(rows: &[Ranked]) -> Result<f64, OutOfMemory> {
-    let mut top: Vec<Ranked> = memory::with_room(TOP + 1)?;
-    for row in rows {
-        if top.len() == TOP && top.last().is_some_and(|last| order(last, row).is_lt()) {
-            continue;
+impl Ranking {
+    /// Ranks others, by their places, among known bad rows, by places and folds; both in any order.
+    ///
+    /// # Errors
+    /// If memory allocation fails.
+    pub(super) fn of(
+        mut bad: Vec<(u128, usize)>,
+        others: impl Iterator<Item = u128>,
+    ) -> Result<Ranking, OutOfMemory> {
+        bad.sort_unstable();
+        let mut counts = memory::zeros::<u32>(bad.len() + 1)?;
+        let mut first: Vec<u128> = memory::with_room(TOP + 1)?;
+        for place in others {
+            counts[bad.partition_point(|bad| bad.0 < place)] += 1;
+            if first.len() < TOP || first.last().is_some_and(|&last| place < last) {
+                first.insert(first.partition_point(|&of| of < place), place);
+                first.truncate(TOP);
+            }
         }
-        top.insert(top.partition_point(|of| order(of, row).is_lt()), *row);
-        top.truncate(TOP);
+        Ok(Ranking { bad, others: counts, first })
     }
-    let (mut found, mut passed) = (0.0, 0.0);
-    for row in &top {
-        let weight = row.weight.min(TOP as f64 - passed);
-        passed += weight;
-        found += if row.is_bad { weight } else { 0.0 };
+
+    /// Returns the average precision of a fold, the mean of the precision at the rank of each of its known bad rows; 0
+    /// without one. `weights` has the weight of each number of others.
+    pub(super) fn average_precision(&self, fold: usize, weights: &[f64]) -> f64 {
+        let (mut found, mut passed, mut sum) = (0.0, 0.0, 0.0);
+        let mut others = 0;
+        for (&(_, of), &before) in self.bad.iter().zip(&self.others) {
+            others += before;
+            if of == fold {
+                found += 1.0;
+                passed += 1.0 + weights[others as usize];
+                sum += found / passed;
+                others = 0;
+            }
+        }
+        if found > 0.0 { sum / found } else { 0.0 }
     }
-    Ok(if passed > 0.0 { found / passed } else { 0.0 })
+
+    /// Returns the share of a fold's known bad among the first 100 of the ranking, if each of the others stands for this
+    /// number of entities, at least one.
+    pub(super) fn precision_at_top(&self, fold: usize, weight: f64) -> f64 {
+        let mut bad = self.bad.iter().filter(|bad| bad.1 == fold).map(|bad| bad.0).peekable();
+        let mut others = self.first.iter().copied().peekable();
+        let (mut found, mut passed) = (0.0, 0.0);
+        for _ in 0..TOP {
+            let is_bad = match (bad.peek(), others.peek()) {
+                (Some(bad), Some(other)) => bad < other,
+                (bad, other) => {
+                    if bad.is_none() && other.is_none() {
+                        break;
+                    }
+                    bad.is_some()
+                }
+            };
+            let _ = if is_bad { bad.next() } else { others.next() };
+            let weight = f64::min(if is_bad { 1.0 } else { weight }, TOP as f64 - passed);
+            passed += weight;
+            found += if is_bad { weight } else { 0.0 };
+        }
+        if passed > 0.0 { found / passed } else { 0.0 }
+    }
 }
 
 #[cfg(test)]
@@ -262,37 +279,87 @@ mod tests {
     use crate::evidence::ALL;
     use ripplet_graph::splitmix::finalize;
 
-    fn ranked(of: &[(f64, bool, f64)]) -> Vec<Ranked> {
-        let row = |(lot, &(score, is_bad, weight)): (u64, &(f64, bool, f64))| Ranked {
-            score,
-            lot,
-            is_bad,
-            weight,
+    /// Returns average precision and the precision at the top of rows, each with its score and whether it is bad; equal
+    /// scores are in the order of rows.
+    fn measures(rows: &[(f64, bool)], weight: f64) -> (f64, f64) {
+        let places = |is_bad: bool| {
+            let rows = (0..).zip(rows).filter(move |(_, row)| row.1 == is_bad);
+            rows.map(|(lot, row)| place(row.0, lot))
         };
-        (0..).zip(of).map(row).collect()
+        // Known bad of another fold stand in between, and change nothing.
+        let bad = places(true).flat_map(|place| [(place, 3), (place, 4)]).collect();
+        let ranking = Ranking::of(bad, places(false)).unwrap();
+        let weights: Vec<f64> = (0..=rows.len()).map(|count| count as f64 * weight).collect();
+        (ranking.average_precision(3, &weights), ranking.precision_at_top(3, weight))
+    }
+
+    fn average_precision(rows: &[(f64, bool)]) -> f64 {
+        measures(rows, 1.0).0
     }
 
     #[test]
     fn measures_are_those_of_rankings_by_hand() {
         // Bad at ranks 1, 3 and 6: (1/1 + 2/3 + 3/6) / 3.
-        let of = [true, false, true, false, false, true].map(|bad| bad);
+        let of = [true, false, true, false, false, true];
         let rows: Vec<_> =
-            of.iter().enumerate().map(|(at, &bad)| (-(at as f64), bad, 1.0)).collect();
-        let mut rows = ranked(&rows);
-        rows.reverse();
-        let expected = (1.0 + 2.0 / 3.0 + 0.5) / 3.0;
-        assert!((average_precision(&rows).unwrap() - expected).abs() < 1e-12);
-        assert!((precision_at_top(&rows).unwrap() - 0.5).abs() < 1e-12);
+            of.iter().enumerate().map(|(at, &bad)| (-(at as f64), bad)).rev().collect();
+        let (average, top) = measures(&rows, 1.0);
+        assert!((average - (1.0 + 2.0 / 3.0 + 0.5) / 3.0).abs() < 1e-12, "{average}");
+        assert!((top - 0.5).abs() < 1e-12, "{top}");
         // A row that stands for 100 is as good as 100 rows.
-        let rows = ranked(&[(3.0, true, 1.0), (2.0, false, 100.0), (1.0, true, 1.0)]);
-        assert!((average_precision(&rows).unwrap() - (1.0 + 2.0 / 102.0) / 2.0).abs() < 1e-12);
-        assert!((precision_at_top(&rows).unwrap() - 0.01).abs() < 1e-12);
-        assert_eq!(average_precision(&ranked(&[(1.0, false, 1.0)])).unwrap(), 0.0);
-        assert_eq!(precision_at_top(&[]).unwrap(), 0.0);
+        let (average, top) = measures(&[(3.0, true), (2.0, false), (1.0, true)], 100.0);
+        assert!((average - (1.0 + 2.0 / 102.0) / 2.0).abs() < 1e-12, "{average}");
+        assert!((top - 0.01).abs() < 1e-12, "{top}");
+        assert_eq!(measures(&[(1.0, false)], 1.0), (0.0, 0.0));
+        assert_eq!(measures(&[], 1.0), (0.0, 0.0));
         // Of 1,000 rows in any order, the first hundred count: every third is bad, by rank.
-        let row = |rank: u32| (-f64::from(rank), rank.is_multiple_of(3), 1.0);
+        let row = |rank: u32| (-f64::from(rank), rank.is_multiple_of(3));
         let rows: Vec<_> = (0..1000).map(|at| row(at * 7 % 1000)).collect();
-        assert!((precision_at_top(&ranked(&rows)).unwrap() - 0.34).abs() < 1e-12);
+        assert!((measures(&rows, 1.0).1 - 0.34).abs() < 1e-12);
+    }
+
+    #[test]
+    fn rows_are_ranked_by_score_and_then_by_lot() {
+        let scores = [f64::MAX, 2.5, 1e-300, 0.0, -0.0, -1e-300, -7.0, f64::MIN];
+        let all: Vec<u128> = scores
+            .iter()
+            .flat_map(|&score| [0, 5, u64::MAX].map(|lot| place(score, lot)))
+            .collect();
+        assert!(all.is_sorted_by(|a, b| a < b), "{all:?}");
+    }
+
+    /// All rows sorted, one after the other.
+    #[test]
+    fn measures_are_those_of_a_whole_ranking() {
+        let mut state = 7;
+        let mut next = |below: u64| ripplet_graph::splitmix::next(&mut state) % below;
+        for count in [1, 2, 30, 99, 100, 101, 500] {
+            for weight in [1.0, 1.5, 40.0] {
+                // Few scores, so that many are equal.
+                let rows: Vec<(f64, bool)> =
+                    (0..count).map(|_| (next(9) as f64 - 4.0, next(4) == 0)).collect();
+                let mut sorted = rows.clone();
+                // Stable: equal scores stay in the order of rows.
+                sorted.sort_by(|a, b| b.0.total_cmp(&a.0));
+                let (mut found, mut passed, mut sum, mut top, mut in_top) =
+                    (0.0, 0.0, 0.0, 0.0, 0.0);
+                for &(_, is_bad) in &sorted {
+                    let counts = if is_bad { 1.0 } else { weight };
+                    let part = f64::min(counts, TOP as f64 - in_top);
+                    in_top += part;
+                    top += if is_bad { part } else { 0.0 };
+                    passed += counts;
+                    if is_bad {
+                        found += 1.0;
+                        sum += found / passed;
+                    }
+                }
+                let expected = (sum / f64::max(found, 1.0), top / in_top);
+                let (average, precision) = measures(&rows, weight);
+                assert!((average - expected.0).abs() < 1e-12, "{count} {weight}");
+                assert!((precision - expected.1).abs() < 1e-12, "{count} {weight}");
+            }
+        }
     }
 
     #[test]
@@ -352,10 +419,10 @@ mod tests {
             let row = |at: u32, uniform: &mut dyn FnMut() -> f64| {
                 let is_bad = at < known;
                 let score = (0..if is_bad { 8 } else { 1 }).map(|_| uniform()).fold(0.0, f64::max);
-                Ranked { score, lot: u64::from(at), is_bad, weight: 1.0 }
+                (score, is_bad)
             };
-            let rows: Vec<Ranked> = (0..known + 120).map(|at| row(at, &mut uniform)).collect();
-            average_precision(&rows).unwrap()
+            let rows: Vec<_> = (0..known + 120).map(|at| row(at, &mut uniform)).collect();
+            average_precision(&rows)
         };
         let (mut clear, mut by_two_errors) = (0, 0);
         for _ in 0..WINDOWS {
@@ -401,9 +468,8 @@ mod tests {
         let mut all = Vec::new();
         for bad in 0_u32..1 << 12 {
             if bad.count_ones() == 3 {
-                let rows: Vec<_> =
-                    (0..12).map(|at| (-f64::from(at), bad >> at & 1 == 1, 1.0)).collect();
-                all.push(average_precision(&ranked(&rows)).unwrap());
+                let rows: Vec<_> = (0..12).map(|at| (-f64::from(at), bad >> at & 1 == 1)).collect();
+                all.push(average_precision(&rows));
             }
         }
         let mean = all.iter().sum::<f64>() / all.len() as f64;

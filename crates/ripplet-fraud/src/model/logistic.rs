@@ -92,9 +92,9 @@ impl<R: Iterator<Item = usize> + Clone> Problem<'_, R> {
             }
         }
         let ridge = RIDGE * total;
-        let mut scratch = Scratch::new(self.examples)?;
+        let mut scratch = Scratch::new(self.examples, self.rows.clone().count())?;
         let mut next = memory::copied(&now)?;
-        let mut lowest = self.loss(&now, ridge);
+        let mut lowest = self.loss(&now, ridge, &mut scratch.odds);
         let mut is_far = true;
         for _ in 0..STEPS {
             if !self.newton_step(ridge, &now, &mut scratch, is_far) {
@@ -105,8 +105,9 @@ impl<R: Iterator<Item = usize> + Clone> Problem<'_, R> {
                 for ((next, now), step) in next.iter_mut().zip(&now).zip(&scratch.right) {
                     *next = now - size * step;
                 }
-                let reached = self.loss(&next, ridge);
+                let reached = self.loss(&next, ridge, &mut scratch.next_odds);
                 if reached < lowest {
+                    std::mem::swap(&mut scratch.odds, &mut scratch.next_odds);
                     break Some(reached);
                 }
                 size *= 0.5;
@@ -132,22 +133,24 @@ impl<R: Iterator<Item = usize> + Clone> Problem<'_, R> {
         Ok(now)
     }
 
-    fn loss(&self, at: &[f64], ridge: f64) -> f64 {
-        let of_row = |row: usize| {
-            let odds = odds(at, self.examples.row(row));
+    /// Returns the loss, and writes the log odds of the rows.
+    fn loss(&self, at: &[f64], ridge: f64, all: &mut Vec<f64>) -> f64 {
+        all.clear();
+        all.extend(self.rows.clone().map(|row| odds(at, self.examples.row(row))));
+        let of_row = |(row, &odds): (usize, &f64)| {
             self.weights[row] * ln_1p_exp(if self.is_bad[row] { -odds } else { odds })
         };
-        let of_rows: f64 = self.rows.clone().map(of_row).sum();
+        let of_rows: f64 = self.rows.clone().zip(&*all).map(of_row).sum();
         let far = at[1..].iter().zip(self.prior).map(|(now, prior)| (now - prior).powi(2));
         of_rows + 0.5 * ridge * far.sum::<f64>()
     }
 
-    /// Computes a step into `scratch.right`, with second derivatives here if `is_far`, and else with those of the
-    /// last step; returns false if there is none.
+    /// Computes a step into `scratch.right` from `now`, whose log odds are `scratch.odds`, with second derivatives here if
+    /// `is_far`, and else with those of the last step; returns false if there is none.
     fn newton_step(&self, ridge: f64, now: &[f64], scratch: &mut Scratch, is_far: bool) -> bool {
         let Examples { columns, width, .. } = *self.examples;
         let unknowns = columns + 1;
-        let Scratch { block, matrix, right } = scratch;
+        let Scratch { block, matrix, right, odds, .. } = scratch;
         right.fill(0.0);
         if is_far {
             matrix.fill(0.0);
@@ -158,12 +161,12 @@ impl<R: Iterator<Item = usize> + Clone> Problem<'_, R> {
                 from.fill(0.0);
             }
         };
-        for (count, row) in self.rows.clone().enumerate() {
+        for (count, (row, &odds)) in self.rows.clone().zip(&*odds).enumerate() {
             if is_far && count % BLOCK == BLOCK - 1 {
                 add(block);
             }
             let (values, weight) = (self.examples.row(row), self.weights[row]);
-            let share = logistic(odds(now, values));
+            let share = logistic(odds);
             let off = weight * (share - f64::from(u8::from(self.is_bad[row])));
             let bend = (weight * (share * (1.0 - share)).max(1e-9)) as f32;
             let each = right.iter_mut().zip(values);
@@ -202,15 +205,20 @@ struct Scratch {
     matrix: Vec<f64>,
     /// Slopes, and then the step.
     right: Vec<f64>,
+    /// Log odds of the rows, here and after the step that is tried.
+    odds: Vec<f64>,
+    next_odds: Vec<f64>,
 }
 
 impl Scratch {
-    fn new(examples: &Examples) -> Result<Scratch, OutOfMemory> {
+    fn new(examples: &Examples, rows: usize) -> Result<Scratch, OutOfMemory> {
         let unknowns = examples.columns + 1;
         Ok(Scratch {
             block: memory::zeros(unknowns * examples.width)?,
             matrix: memory::zeros(unknowns * unknowns)?,
             right: memory::zeros(unknowns)?,
+            odds: memory::with_room(rows)?,
+            next_odds: memory::with_room(rows)?,
         })
     }
 }

@@ -36,9 +36,9 @@
 //! Training uses 60 other entities for each known bad one, but at least 6,000 and at most [`OTHERS`], those of
 //! the smallest hashes; so its time does not depend on the window. Rows are binned once for all folds. A
 //! regression without a fold begins with that of all rows, and takes one or two steps. A boosted step is one pass over all
-//! columns, of 10 other rows for each known bad one: those of the highest odds, and a weighted sample of the rest.
+//! columns, for all folds side by side, of 10 other rows for each known bad one: those of the highest odds, and a weighted sample of the rest.
 //! Scoring takes a binary search for each kind of evidence and entity. Memory: [`plan`]. The bits do not depend on the
-//! number of threads: sums are in the order of rows, and a fold is one task.
+//! number of threads: sums are in the order of rows, and a fold or a column is one task.
 //!
 //! # References
 //! Elkan, Noto, *Learning classifiers from only positive and unlabeled data*, KDD 2008. Friedman, *Greedy function
@@ -57,17 +57,20 @@ mod scorecard;
 mod student;
 mod training;
 
-pub use check::{Check, CheckedFold, Ranked, average_precision};
+pub use check::{Check, CheckedFold};
 pub use earlier::Earlier;
 pub use file::{ModelError, ModelFile};
 pub use scorecard::{Calibration, FORMAT, Points, Scorecard};
 pub use training::{FEWEST, KnownGood, OTHERS};
 
 use crate::Entities;
-use crate::evidence::Evidence;
+use crate::evidence::{Evidence, View};
 use rayon::prelude::*;
 use ripplet_graph::{OutOfMemory, VertexId, memory};
 use training::Trained;
+
+/// Vertices in one parallel task.
+const VERTICES_PER_TASK: usize = 1 << 10;
 
 /// Scores of a window's entities.
 #[derive(Debug)]
@@ -91,8 +94,9 @@ pub struct Scores {
 /// Returns the bytes that scoring needs beside this many columns of evidence.
 pub fn plan(vertices: u32, columns: usize) -> u64 {
     let rows = (OTHERS as u64).min(u64::from(vertices));
-    // Of a row: values, intervals, sorted values, standardized values; and what the folds' checks rank.
-    let of_rows = rows * (16 * columns as u64 + 250);
+    // Of a row: values, intervals, sorted values, standardized values; and its state while it is boosted, or what the
+    // folds' checks rank.
+    let of_rows = rows * (16 * columns as u64 + 400);
     28 * u64::from(vertices) + of_rows
 }
 
@@ -132,16 +136,11 @@ fn scores(evidence: &Evidence<'_>, vertices: u32, trained: Trained) -> Result<Sc
     let Trained { scorecard, of_folds, check, earlier } = trained;
     let count = vertices as usize;
     let mut points = memory::zeros::<f32>(count)?;
-    let each = points.par_iter_mut().enumerate().with_min_len(1 << 10);
-    each.for_each(|(v, points)| {
-        let v = v as VertexId;
-        if evidence.is_active(v) {
-            let card = evidence.folds().fold_of(v).and_then(|fold| of_folds.get(fold));
-            let (card, view) = (card.unwrap_or(&scorecard), evidence.view_of(v));
-            let values = (0..card.tables.len()).map(|column| evidence.value(column, v, view));
-            *points = card.points(values) as f32;
-        }
-    });
+    let blocks = points.par_chunks_mut(VERTICES_PER_TASK).enumerate();
+    let sum = |(block, points): (usize, &mut [f32])| {
+        points_of(evidence, (block * VERTICES_PER_TASK) as VertexId, points, &scorecard, &of_folds)
+    };
+    blocks.try_for_each(sum)?;
     let probability = (0..count).map(|v| match evidence.is_active(v as VertexId) {
         true => scorecard.probability(f64::from(points[v])) as f32,
         false => 0.0,
@@ -156,6 +155,36 @@ fn scores(evidence: &Evidence<'_>, vertices: u32, trained: Trained) -> Result<Sc
         rank[v as usize] = at;
     }
     Ok(Scores { probability, rank, points, scorecard, of_folds, check, earlier })
+}
+
+/// Sums the points of vertices from number `first` on, column by column; 0 without edges.
+fn points_of(
+    evidence: &Evidence<'_>,
+    first: VertexId,
+    points: &mut [f32],
+    scorecard: &Scorecard,
+    of_folds: &[Scorecard],
+) -> Result<(), OutOfMemory> {
+    let mut rows = memory::with_room(points.len())?;
+    let mut cards = memory::with_room(points.len())?;
+    let all = (first..).take(points.len());
+    for v in all.clone().filter(|&v| evidence.is_active(v)) {
+        let fold = evidence.folds().fold_of(v);
+        rows.push((v, fold.map_or(View::All, View::Without)));
+        cards.push(fold.and_then(|fold| of_folds.get(fold)).unwrap_or(scorecard));
+    }
+    let mut values = memory::zeros::<f32>(rows.len())?;
+    // The neutral element of a sum.
+    let mut sums = memory::filled(-0.0_f64, rows.len())?;
+    for column in 0..scorecard.tables.len() {
+        evidence.fill(column, rows.iter().copied(), &mut values);
+        let each = sums.iter_mut().zip(&cards).zip(&values);
+        each.for_each(|((sum, card), &value)| *sum += card.tables[column].at(value));
+    }
+    for (&(v, _), &sum) in rows.iter().zip(&sums) {
+        points[(v - first) as usize] = sum as f32;
+    }
+    Ok(())
 }
 
 impl Scores {

@@ -106,6 +106,12 @@ impl Points {
     /// Returns the points of a value.
     #[inline]
     pub fn at(&self, value: f32) -> f64 {
-        self.points.get(interval(&self.ends, value)).copied().unwrap_or(0.0)
+        self.of_interval(interval(&self.ends, value))
+    }
+
+    /// Returns the points of an interval.
+    #[inline]
+    pub(super) fn of_interval(&self, interval: usize) -> f64 {
+        self.points.get(interval).copied().unwrap_or(0.0)
     }
 }

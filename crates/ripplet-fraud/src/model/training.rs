@@ -1,9 +1,9 @@
 //! Training of scorecards, one without each fold of the known bad, and their check.
 
-use super::binning::Bins;
-use super::boosting::boost;
+use super::binning::{Bins, interval};
+use super::boosting::{Boosted, boost};
 use super::calibration::{self, HeldOut};
-use super::check::{Check, CheckedFold, Ranked, average_precision, precision_at_top};
+use super::check::{Check, CheckedFold, Ranking, place};
 use super::earlier::Earlier;
 use super::logistic::{Examples, Fit, Problem};
 use super::rows::{Label, Rows};
@@ -242,9 +242,7 @@ fn columns_of(
         columns.push(memory::zeros::<f32>(rows.len())?);
     }
     columns.par_iter_mut().enumerate().for_each(|(column, values)| {
-        for (value, &(v, view)) in values.iter_mut().zip(rows) {
-            *value = evidence.value(column, v, view);
-        }
+        evidence.fill(column, rows.iter().copied(), values);
     });
     Ok(columns)
 }
@@ -312,8 +310,9 @@ fn learn(
     let (is_bad, examples) = (&*rows.is_bad()?, &examples);
     // Fits without a fold begin with that of all rows, which is close.
     let of_all = Problem { examples, rows: all, is_bad, weights, prior }.fit(None)?;
-    let boosted = &boosted(rows, examples, &of_all)?;
-    let one = |&fold: &usize| -> Result<(Scorecard, Vec<f64>), OutOfMemory> {
+    let Chosen { rows: chosen, stands_for } = &chosen(rows, examples, &of_all)?;
+    let place = |row: usize| chosen.partition_point(|&at| (at as usize) < row);
+    let one = |&fold: &usize| -> Result<(Boosted, Vec<f64>), OutOfMemory> {
         let prior = &*earlier.prior(fold, columns)?;
         let used = rows.without(fold);
         let weights = &*rows.weights(rows.weight_of_known(used.clone()))?;
@@ -324,43 +323,40 @@ fn learn(
         if let Some(first) = tables.first_mut() {
             first.iter_mut().for_each(|points| *points += fit[0]);
         }
-        let mut weights = memory::copied(weights)?;
-        boosted.stands_for.iter().for_each(|&(row, count)| weights[row as usize] *= count);
-        boost(&bins, boosted.without(rows, fold), is_bad, &weights, &mut tables)?;
+        let each = chosen.iter().zip(stands_for);
+        let weights = memory::collected(each.map(|(&row, count)| weights[row as usize] * count))?;
+        let without = place(rows.starts[fold])..place(rows.starts[fold + 1]);
         fit.remove(0);
-        Ok((Scorecard::of(columns, &bins.ends, tables)?, fit))
+        Ok((Boosted { without, weights, tables }, fit))
     };
     let mut each = memory::with_room(used.len())?;
     each.resize_with(used.len(), || None);
-    each.par_iter_mut().zip(used).for_each(|(card, fold)| *card = Some(one(fold)));
-    let mut cards = memory::with_room(used.len())?;
+    each.par_iter_mut().zip(used).for_each(|(fit, fold)| *fit = Some(one(fold)));
+    let mut fits = memory::with_room(used.len())?;
     let mut weights = memory::with_room(FOLDS + 1)?;
     for (&fold, one) in used.iter().zip(each.into_iter().flatten()) {
-        let (card, fit) = one?;
-        cards.push(card);
+        let (boosted, fit) = one?;
+        fits.push(boosted);
         weights.push((fold, fit));
     }
     weights.push((Earlier::ALL, memory::copied(&of_all[1..])?));
+    boost(&bins, chosen, is_bad, &mut fits)?;
+    let mut cards = memory::with_room(used.len())?;
+    for Boosted { tables, .. } in fits {
+        cards.push(Scorecard::of(columns, &bins.ends, tables)?);
+    }
     Ok(Learnt { bins, cards, weights })
 }
 
-/// Rows that are boosted, ascending, each with the number of rows that it stands for.
-struct Boosted {
-    stands_for: Vec<(u32, f64)>,
-}
-
-impl Boosted {
-    /// Iterates over the rows of all folds but one, in order.
-    fn without(&self, rows: &Rows, fold: usize) -> impl Iterator<Item = usize> + Clone {
-        let first = |row: usize| self.stands_for.partition_point(|&(at, _)| (at as usize) < row);
-        let (from, until) = (first(rows.starts[fold]), first(rows.starts[fold + 1]));
-        let both = self.stands_for[..from].iter().chain(&self.stands_for[until..]);
-        both.map(|&(row, _)| row as usize)
-    }
+/// Rows that are boosted, ascending.
+struct Chosen {
+    rows: Vec<u32>,
+    /// Number of rows that each stands for.
+    stands_for: Vec<f64>,
 }
 
 /// Chooses the rows that are boosted. Others with low odds have hardly any slope, so that a sample of them does.
-fn boosted(rows: &Rows, examples: &Examples, fit: &Fit) -> Result<Boosted, OutOfMemory> {
+fn chosen(rows: &Rows, examples: &Examples, fit: &Fit) -> Result<Chosen, OutOfMemory> {
     let certain = rows.labels.iter().filter(|label| **label != Label::Unknown).count();
     let bad = rows.labels.iter().filter(|label| **label == Label::Bad).count();
     let half = bad.saturating_mul(BOOSTED_OF_KNOWN).max(FEWEST_BOOSTED) / 2;
@@ -382,7 +378,10 @@ fn boosted(rows: &Rows, examples: &Examples, fit: &Fit) -> Result<Boosted, OutOf
     stands_for.extend(rest.iter().step_by(every).map(|&(_, row)| (row, count)));
     stands_for.extend(others[..half].iter().map(|&(_, row)| (row, 1.0)));
     stands_for.sort_unstable_by_key(|&(row, _)| row);
-    Ok(Boosted { stands_for })
+    Ok(Chosen {
+        rows: memory::collected(stands_for.iter().map(|&(row, _)| row))?,
+        stands_for: memory::collected(stands_for.iter().map(|&(_, count)| count))?,
+    })
 }
 
 /// Judges each row by the scorecard without its fold.
@@ -406,56 +405,140 @@ fn held_out(
     Ok(held_out)
 }
 
-/// Ranks each fold among all other entities of the sample.
+/// Ranks each fold among all other entities of the sample, by scorecards with the same intervals.
 fn check(
     evidence: &Evidence<'_>,
     others: &Others<'_>,
     used: &[usize],
     cards: &[&Scorecard],
 ) -> Result<Check, OutOfMemory> {
+    let sample = Sample::of(others)?;
+    let mut columns = memory::with_room(evidence.columns().len())?;
+    columns.resize_with(evidence.columns().len(), || Ok(CheckedColumn::default()));
+    columns.par_iter_mut().enumerate().for_each(|(column, checked)| {
+        let ends = cards.first().map_or(&[][..], |card| &card.tables[column].ends);
+        *checked = CheckedColumn::of(evidence, &sample, used, column, ends);
+    });
+    let columns: Vec<CheckedColumn> = columns.into_iter().collect::<Result<_, _>>()?;
     let mut each = memory::with_room(used.len())?;
     each.resize_with(used.len(), || Ok(CheckedFold::default()));
-    let both = used.par_iter().zip(cards).zip(&mut each);
-    both.for_each(|((&fold, card), checked)| *checked = check_fold(evidence, others, fold, card));
-    let mut folds = memory::with_room(used.len())?;
-    for checked in each {
-        folds.push(checked?);
-    }
+    each.par_iter_mut().enumerate().for_each(|(at, checked)| {
+        *checked = check_fold(evidence, &sample, &columns, (at, used[at]), cards[at]);
+    });
+    let folds = each.into_iter().collect::<Result<_, _>>()?;
     Ok(Check::of(evidence.columns(), folds))
 }
 
+/// Other entities among which the known bad are ranked.
+struct Sample<'a> {
+    others: &'a [VertexId],
+    lots: Vec<u64>,
+    /// Number of entities that each stands for.
+    weight: f64,
+    /// Weight of each number of others, one added after the other.
+    weights: Vec<f64>,
+}
+
+impl<'a> Sample<'a> {
+    fn of(others: &'a Others<'_>) -> Result<Sample<'a>, OutOfMemory> {
+        let Others { sample, weight, .. } = others;
+        let mut weights = memory::zeros::<f64>(sample.len() + 1)?;
+        for count in 1..weights.len() {
+            weights[count] = weights[count - 1] + weight;
+        }
+        let lots = memory::collected(sample.iter().map(|&v| lot(v)))?;
+        Ok(Sample { others: sample, lots, weight: *weight, weights })
+    }
+
+    /// Returns the places of the others by their scores.
+    fn places(&self, scores: impl Iterator<Item = f64>) -> impl Iterator<Item = u128> {
+        scores.zip(&self.lots).map(|(score, &lot)| place(score, lot))
+    }
+}
+
+/// Intervals and ranks of one kind of evidence.
+#[derive(Default)]
+struct CheckedColumn {
+    /// Interval of each known bad entity, in the order of [`Folds::known`](crate::evidence::Folds::known).
+    bad: Vec<u32>,
+    /// Intervals of the sample by fold; once for all if no view changes them.
+    others: Vec<Vec<u32>>,
+    /// Average precision, and share of known bad among the first 100, by fold.
+    alone: Vec<(f64, f64)>,
+}
+
+impl CheckedColumn {
+    fn of(
+        evidence: &Evidence<'_>,
+        sample: &Sample<'_>,
+        used: &[usize],
+        column: usize,
+        ends: &[f32],
+    ) -> Result<CheckedColumn, OutOfMemory> {
+        let known = evidence.folds().known();
+        let value = |&(v, fold): &(VertexId, u8)| {
+            evidence.value(column, v, View::Without(usize::from(fold)))
+        };
+        let bad = memory::collected(known.iter().map(|of| interval(ends, value(of)) as u32))?;
+        let views = if evidence.depends_on_known(column) { used.len() } else { used.len().min(1) };
+        let mut values = memory::zeros::<f32>(sample.others.len())?;
+        let (mut others, mut alone) = (memory::with_room(views)?, memory::with_room(used.len())?);
+        for (at, &view) in used.iter().enumerate().take(views) {
+            let rows = sample.others.iter().map(|&v| (v, View::Without(view)));
+            evidence.fill(column, rows, &mut values);
+            let intervals = values.iter().map(|&value| interval(ends, value) as u32);
+            others.push(memory::collected(intervals)?);
+            // All folds, if they share the values of the others.
+            let folds = if views == 1 { used } else { &used[at..=at] };
+            let those = known.iter().filter(|known| folds.contains(&usize::from(known.1)));
+            let mut places = memory::with_room(known.len())?;
+            places.extend(those.map(|of| (place(f64::from(value(of)), lot(of.0)), of.1.into())));
+            let scores = values.iter().map(|&value| f64::from(value));
+            let ranking = Ranking::of(places, sample.places(scores))?;
+            alone.extend(folds.iter().map(|&fold| {
+                let precision = ranking.precision_at_top(fold, sample.weight);
+                (ranking.average_precision(fold, &sample.weights), precision)
+            }));
+        }
+        Ok(CheckedColumn { bad, others, alone })
+    }
+
+    /// Returns the intervals of the sample without the fold at this place of those used.
+    fn others(&self, at: usize) -> &[u32] {
+        &self.others[at.min(self.others.len() - 1)]
+    }
+}
+
+/// Ranks the known bad of a fold, by its place among those used and its number.
 fn check_fold(
     evidence: &Evidence<'_>,
-    others: &Others<'_>,
-    fold: usize,
+    sample: &Sample<'_>,
+    columns: &[CheckedColumn],
+    (at, fold): (usize, usize),
     card: &Scorecard,
 ) -> Result<CheckedFold, OutOfMemory> {
-    let known = evidence.folds().known().iter().filter(|known| usize::from(known.1) == fold);
-    let mut all = memory::with_room(others.sample.len() + evidence.folds().size(fold) as usize)?;
-    all.extend(known.map(|&(v, _)| v));
-    let known = all.len();
-    all.extend_from_slice(&others.sample);
-    let mut points = memory::zeros::<f64>(all.len())?;
-    let mut ranked: Vec<Ranked> = memory::collected(all.iter().enumerate().map(|(at, &v)| {
-        let is_bad = at < known;
-        Ranked { score: 0.0, lot: lot(v), is_bad, weight: if is_bad { 1.0 } else { others.weight } }
-    }))?;
-    let mut alone = memory::with_room(card.tables.len())?;
-    for (column, table) in card.tables.iter().enumerate() {
-        for ((row, points), &v) in ranked.iter_mut().zip(&mut points).zip(&all) {
-            let value = evidence.value(column, v, View::Without(fold));
-            row.score = f64::from(value);
-            *points += table.at(value);
+    let mut points = memory::zeros::<f64>(sample.others.len())?;
+    let known = evidence.folds().known().iter().enumerate();
+    let known = known.filter(|(_, known)| usize::from(known.1) == fold);
+    let mut bad = memory::with_room(evidence.folds().size(fold) as usize)?;
+    bad.extend(known.map(|(row, &(v, _))| {
+        let parts = card.tables.iter().zip(columns);
+        let of = parts.map(|(table, column)| table.of_interval(column.bad[row] as usize));
+        (place(of.fold(0.0, |sum, part| sum + part), lot(v)), fold)
+    }));
+    for (table, column) in card.tables.iter().zip(columns) {
+        for (points, &interval) in points.iter_mut().zip(column.others(at)) {
+            *points += table.of_interval(interval as usize);
         }
-        alone.push((average_precision(&ranked)?, precision_at_top(&ranked)?));
     }
-    ranked.iter_mut().zip(&points).for_each(|(row, &points)| row.score = points);
-    let total = known as f64 + others.sample.len() as f64 * others.weight;
+    let known = bad.len() as f64;
+    let ranking = Ranking::of(bad, sample.places(points.into_iter()))?;
+    let alone = memory::collected(columns.iter().map(|column| column.alone[at]))?;
     Ok(CheckedFold {
         known_bad: known as u32,
-        average_precision: average_precision(&ranked)?,
-        precision_at_100: precision_at_top(&ranked)?,
-        base_rate: known as f64 / total,
+        average_precision: ranking.average_precision(fold, &sample.weights),
+        precision_at_100: ranking.precision_at_top(fold, sample.weight),
+        base_rate: known / (known + sample.others.len() as f64 * sample.weight),
         evidence: alone,
     })
 }

@@ -54,27 +54,25 @@ pub fn write_entities(
         if rows.is_empty() {
             continue;
         }
-        let values: Vec<Option<Vec<f32>>> =
-            rows.par_iter().map(|&v| found.scores?.row(v)).collect();
         let scores: Vec<Option<(f32, u32)>> = rows.iter().map(|&v| found.scores?.of(v)).collect();
-        let rows = rows.into_iter();
-        let bad = rows.clone().map(|v| Some(found.is_known_bad(v)));
+        let bad = rows.iter().map(|&v| Some(found.is_known_bad(v)));
         let mut arrays = vec![
-            numbers(rows.clone().map(|_| index)),
-            numbers(rows.clone()),
-            names(rows.clone().map(|vertex| entities.kind_name_of(vertex))),
-            names(rows.map(|vertex| entities.id_of(vertex))),
+            numbers(rows.iter().map(|_| index)),
+            numbers(rows.iter().copied()),
+            names(rows.iter().map(|&vertex| entities.kind_name_of(vertex))),
+            names(rows.iter().map(|&vertex| entities.id_of(vertex))),
             Arc::new(bad.collect::<BooleanArray>()),
             narrow(scores.iter().map(|score| score.map(|score| score.0))),
             some_numbers(scores.iter().map(|score| score.map(|score| score.1))),
         ];
         let of = |kind: usize| {
-            narrow(values.iter().map(move |row| {
-                let value = row.as_ref().map(|row| row[kind]);
-                value.filter(|&value| value != MISSING)
+            let each = rows.iter().zip(&scores);
+            narrow(each.map(|(&v, score)| {
+                let value = score.and(found.scores)?.value(kind, v);
+                Some(value).filter(|&value| value != MISSING)
             }))
         };
-        arrays.extend((0..evidence.len()).map(of));
+        arrays.par_extend((0..evidence.len()).into_par_iter().map(of));
         table.append(arrays)?;
     }
     table.finish()

@@ -61,7 +61,7 @@ pub(crate) fn entity_columns() -> Vec<ColumnSpec> {
 
 pub(crate) use edges::neighbors_among;
 
-use crate::evidence::Evidence;
+use crate::evidence::{Evidence, View};
 use crate::ledger::Ledger;
 use crate::model::Scores;
 use crate::seeds::{ActiveEntries, ListEntry};
@@ -112,6 +112,14 @@ impl EntityScores<'_> {
     pub fn of(self, vertex: VertexId) -> Option<(f32, u32)> {
         let rank = self.scores.rank.get(vertex as usize).copied().filter(|&rank| rank > 0)?;
         Some((self.scores.probability[vertex as usize], rank))
+    }
+
+    /// Returns the value of one kind of an entity's evidence, an index into [`Evidence::columns`], which does not use
+    /// its own label.
+    pub fn value(self, kind: usize, vertex: VertexId) -> f32 {
+        let is_blind = !self.evidence.depends_on_known(kind);
+        let view = if is_blind { View::All } else { self.evidence.view_of(vertex) };
+        self.evidence.value(kind, vertex, view)
     }
 
     /// Returns the values of an entity's evidence, which do not use its own label, in the order of

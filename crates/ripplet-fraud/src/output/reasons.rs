@@ -155,24 +155,22 @@ impl<'a> Explainer<'a> {
         let scored = rank.iter().filter(|&&rank| rank > 0).count();
         let all = (0..rank.len() as VertexId).filter(|&v| rank[v as usize] > 0);
         let sample: Vec<VertexId> = all.step_by(scored.div_ceil(SAMPLE).max(1)).collect();
-        let values: Vec<Vec<f32>> = sample.par_iter().filter_map(|&v| scores.row(v)).collect();
         let card = &scores.scores.scorecard;
-        let columns = scores.evidence.columns().len();
-        let mut mean = vec![0.0; columns];
-        for values in &values {
-            let parts = card.parts(values.iter().copied());
-            mean.iter_mut().zip(parts).for_each(|(mean, part)| *mean += part);
-        }
-        mean.iter_mut().for_each(|mean| *mean /= values.len().max(1) as f64);
-        let mut typical = vec![MISSING; columns];
-        for (kind, typical) in typical.iter_mut().enumerate() {
-            let column = values.iter().map(|values| values[kind]);
-            let mut column: Vec<f32> = column.filter(|&value| value != MISSING).collect();
-            let middle = column.len() / 2;
-            if middle < column.len() {
-                *typical = *column.select_nth_unstable_by(middle, f32::total_cmp).1;
-            }
-        }
+        let of_column = |kind: usize| {
+            let mut values: Vec<f32> = sample.iter().map(|&v| scores.value(kind, v)).collect();
+            let points = |&value: &f32| card.tables.get(kind).map_or(0.0, |table| table.at(value));
+            let mean = values.iter().map(points).fold(0.0, |sum, of| sum + of);
+            let mean = mean / values.len().max(1) as f64;
+            values.retain(|&value| value != MISSING);
+            let middle = values.len() / 2;
+            let typical = match middle < values.len() {
+                true => *values.select_nth_unstable_by(middle, f32::total_cmp).1,
+                false => MISSING,
+            };
+            (mean, typical)
+        };
+        let columns = (0..scores.evidence.columns().len()).into_par_iter();
+        let (mean, typical) = columns.map(of_column).unzip();
         let known = found.known_bad.vertices.len() as f64;
         Some(Explainer { found, scores, mean, typical, base: known / scored.max(1) as f64 })
     }
