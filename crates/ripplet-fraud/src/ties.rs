@@ -208,10 +208,11 @@ impl Ties {
 }
 
 /// Returns a vertex's partners, and the weights of its ties if the graph has weights.
+#[inline]
 pub(crate) fn lists(graph: &Graph, vertex: VertexId) -> (&[VertexId], Option<&[u32]>) {
     let shard = graph.shard_of(vertex);
-    let local = (vertex - shard.vertices().start) as usize;
-    (shard.out().of(local), shard.out().weights_of(local))
+    let (local, out) = ((vertex - shard.vertices().start) as usize, shard.out());
+    (out.of(local), out.weights_of(local))
 }
 
 /// Iterates over each partner of a vertex except itself, with the weight of the tie: 1 if the graph has no

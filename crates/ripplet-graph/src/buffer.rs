@@ -30,6 +30,7 @@ impl<T: bytemuck::Pod> Buffer<T> {
     }
 
     /// Returns the values.
+    #[inline]
     pub fn as_slice(&self) -> &[T] {
         match &self.0 {
             Repr::Owned(values) => values,
@@ -70,6 +71,7 @@ impl<T> From<Vec<T>> for Buffer<T> {
 impl<T: bytemuck::Pod> Deref for Buffer<T> {
     type Target = [T];
 
+    #[inline]
     fn deref(&self) -> &[T] {
         self.as_slice()
     }

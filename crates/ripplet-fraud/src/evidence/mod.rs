@@ -228,6 +228,12 @@ pub struct Evidence<'a> {
     bases: [Base; FOLDS + 1],
 }
 
+/// Returns a value, or 0 if it is not finite.
+#[inline]
+fn finite(value: f32) -> f32 {
+    if value.is_finite() { value } else { 0.0 }
+}
+
 /// Known bad of a view.
 #[derive(Clone, Copy, Debug)]
 struct Base {
@@ -332,7 +338,10 @@ impl<'a> Evidence<'a> {
         values: &mut [f32],
     ) {
         let each = values.iter_mut().zip(rows);
-        each.for_each(|(value, (vertex, view))| *value = self.value(kind, vertex, view));
+        match kind.checked_sub(OF_KNOWN).and_then(|column| self.blind.columns.get(column)) {
+            Some(column) => each.for_each(|(value, (v, _))| *value = finite(column[v as usize])),
+            None => each.for_each(|(value, (v, view))| *value = self.value(kind, v, view)),
+        }
     }
 
     /// Returns the value of an entity of one kind of evidence, an index into [`Evidence::columns`]; it is finite.
@@ -345,7 +354,7 @@ impl<'a> Evidence<'a> {
             },
             None => self.of_known(kind, vertex, view),
         };
-        if value.is_finite() { value } else { 0.0 }
+        finite(value)
     }
 
     fn base(&self, view: View) -> Base {

@@ -58,6 +58,13 @@ struct Step {
     above: f64,
 }
 
+impl Step {
+    /// Returns the points that it adds to an interval.
+    fn at(&self, interval: usize) -> f64 {
+        RATE * if interval <= self.last { self.below } else { self.above }
+    }
+}
+
 /// Adds steps to the points of at most [`FOLDS`] fits. As many steps are added to a fit as it uses rows of known bad, up to
 /// 150. Of equal steps, that of the first column is taken.
 ///
@@ -88,31 +95,30 @@ pub(super) fn boost(
         }
         states.push(state);
     }
+    // Steps that the rows are still to take.
+    let mut taken = [None; FOLDS];
     for step in 0..MOST {
         let is_done = steps.map(|steps| step >= steps);
         if !is_done.contains(&false) {
             break;
         }
-        // A fit that is done has no weights, so that its slopes are not computed.
-        for lane in (0..fits.len()).filter(|&lane| is_done[lane]) {
-            states.iter_mut().for_each(|state| state.weights[lane] = 0.0);
-        }
-        states.par_iter_mut().with_min_len(ROWS_PER_TASK).for_each(State::differentiate);
+        let each = states.par_iter_mut().zip(rows).with_min_len(ROWS_PER_TASK);
+        each.for_each(|(state, &row)| {
+            state.step(&taken, bins.of_row(row as usize));
+            state.differentiate(&is_done);
+        });
         groups.par_iter_mut().for_each(|group| group.find_steps(&states, &used));
         for lane in (0..fits.len()).filter(|&lane| !is_done[lane]) {
             let best = groups.iter().filter_map(|group| group.best[lane]);
             // The first of equal steps.
             let best = best.reduce(|best, next| if next.gain > best.gain { next } else { best });
-            let Some(Step { column, last, below, above, .. }) = best else {
-                steps[lane] = 0;
-                continue;
-            };
-            for (interval, points) in fits[lane].tables[column].iter_mut().enumerate() {
-                *points += RATE * if interval <= last { below } else { above };
-            }
-            for (state, &row) in states.iter_mut().zip(rows) {
-                let is_below = usize::from(bins.of_row(row as usize)[column]) <= last;
-                state.odds[lane] += RATE * if is_below { below } else { above };
+            taken[lane] = best;
+            match best {
+                None => steps[lane] = 0,
+                Some(step) => {
+                    let points = fits[lane].tables[step.column].iter_mut().enumerate();
+                    points.for_each(|(interval, points)| *points += step.at(interval));
+                }
             }
         }
     }
@@ -132,11 +138,20 @@ struct State {
 }
 
 impl State {
-    /// Computes slopes and curves.
-    fn differentiate(&mut self) {
+    /// Takes a step of each fit, by the row's intervals.
+    fn step(&mut self, steps: &Each<Option<Step>>, places: &[u8]) {
+        for (odds, step) in self.odds.iter_mut().zip(steps) {
+            if let Some(step) = step {
+                *odds += step.at(usize::from(places[step.column]));
+            }
+        }
+    }
+
+    /// Computes slopes and curves of the fits that are not done.
+    fn differentiate(&mut self, is_done: &Each<bool>) {
         for (lane, sums) in self.sums.chunks_exact_mut(2).enumerate() {
             let weight = self.weights[lane];
-            if weight == 0.0 {
+            if weight == 0.0 || is_done[lane] {
                 sums.fill(0.0);
                 continue;
             }
@@ -215,13 +230,7 @@ impl Group {
 
     /// Sums slopes and curves by cell, and finds the best step of each fit, which has this number of rows.
     fn find_steps(&mut self, states: &[State], used: &Each<u32>) {
-        self.sums.fill([0.0; 2 * FOLDS]);
-        for (places, state) in self.places.chunks_exact(self.columns.len()).zip(states) {
-            for &cell in places {
-                let sums = &mut self.sums[usize::from(cell)];
-                sums.iter_mut().zip(&state.sums).for_each(|(sum, of_row)| *sum += of_row);
-            }
-        }
+        self.add(states);
         for (lane, best) in self.best.iter_mut().enumerate() {
             *best = None;
             for (column, cells) in &self.columns {
@@ -232,6 +241,36 @@ impl Group {
                     count: counts[lane],
                 });
                 better_step(*column, cells, used[lane], best);
+            }
+        }
+    }
+}
+
+impl Group {
+    /// Sums slopes and curves by cell.
+    fn add(&mut self, states: &[State]) {
+        #[cfg(target_arch = "x86_64")]
+        if is_x86_feature_detected!("avx2") {
+            // SAFETY: the processor has the feature that the function is compiled for, as checked above.
+            return unsafe { self.add_wide(states) };
+        }
+        self.add_plain(states);
+    }
+
+    /// Implements [`Group::add`] with AVX2: the same additions, four at a time.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2")]
+    fn add_wide(&mut self, states: &[State]) {
+        self.add_plain(states);
+    }
+
+    #[inline(always)]
+    fn add_plain(&mut self, states: &[State]) {
+        self.sums.fill([0.0; 2 * FOLDS]);
+        for (places, state) in self.places.chunks_exact(self.columns.len()).zip(states) {
+            for &cell in places {
+                let sums = &mut self.sums[usize::from(cell)];
+                sums.iter_mut().zip(&state.sums).for_each(|(sum, of_row)| *sum += of_row);
             }
         }
     }
@@ -271,5 +310,138 @@ fn better_step(
             let (below, above) = (value(slope, curve), value(rest, bend));
             *best = Some(Step { gain, column, last, below, above });
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::rows::{Label, Rows};
+    use ripplet_graph::splitmix;
+
+    const ROWS: usize = 600;
+
+    /// Rows by fold, a third of which are known bad if their second column is high; the first column is constant.
+    fn rows() -> Rows {
+        let mut state = 5;
+        let mut next = |below: u64| splitmix::next(&mut state) % below;
+        let mut columns = vec![vec![7.0; ROWS]];
+        columns.extend(
+            [1000, 4, 90, 2, 50, 33, 12, 700, 21]
+                .map(|below| (0..ROWS).map(|_| next(below) as f32).collect::<Vec<f32>>()),
+        );
+        let label = |row: usize| match columns[1][row] > 600.0 && row.is_multiple_of(3) {
+            true => Label::Bad,
+            false => Label::Unknown,
+        };
+        let labels = (0..ROWS).map(label).collect();
+        let starts = [0, 100, 250, 400, 520, ROWS];
+        Rows { columns, labels, starts }
+    }
+
+    fn fits(rows: &Rows, chosen: &[u32], bins: &Bins) -> Vec<Boosted> {
+        let fit = |fold: usize| {
+            let place = |row: usize| chosen.partition_point(|&at| (at as usize) < row);
+            Boosted {
+                without: place(rows.starts[fold])..place(rows.starts[fold + 1]),
+                weights: chosen.iter().map(|&row| 1.0 + f64::from(row % 4)).collect(),
+                tables: bins
+                    .scales
+                    .iter()
+                    .map(|of| of.iter().map(|of| of * 0.1).collect())
+                    .collect(),
+            }
+        };
+        (0..FOLDS).map(fit).collect()
+    }
+
+    /// One fit, with passes over all columns and rows of plain arrays.
+    fn boost_alone(bins: &Bins, chosen: &[u32], is_bad: &[bool], fit: &mut Boosted) -> usize {
+        let rows: Vec<usize> = (0..chosen.len()).filter(|at| !fit.without.contains(at)).collect();
+        let place =
+            |at: usize, column: usize| usize::from(bins.of_row(chosen[at] as usize)[column]);
+        let bad = rows.iter().filter(|&&at| is_bad[chosen[at] as usize]).count();
+        let start = |at: &usize| {
+            let points = fit.tables.iter().enumerate().map(|(column, of)| of[place(*at, column)]);
+            points.fold(0.0, |sum, of| sum + of)
+        };
+        let mut odds: Vec<f64> = rows.iter().map(start).collect();
+        for step in 0..bad.min(MOST) {
+            let mut best = None;
+            for (column, table) in fit.tables.iter().enumerate() {
+                let mut cells = vec![[0.0; 3]; table.len()];
+                for (&at, &odds) in rows.iter().zip(&odds) {
+                    let (weight, share) = (fit.weights[at], logistic(odds));
+                    let is_bad = f64::from(u8::from(is_bad[chosen[at] as usize]));
+                    let cell = &mut cells[place(at, column)];
+                    cell[0] += weight * (is_bad - share);
+                    cell[1] += weight * share * (1.0 - share);
+                    cell[2] += 1.0;
+                }
+                let cells =
+                    cells.iter().map(|of| Cell { slope: of[0], curve: of[1], count: of[2] as u32 });
+                better_step(column, cells, rows.len() as u32, &mut best);
+            }
+            let Some(taken) = best else { return step };
+            let points = fit.tables[taken.column].iter_mut().enumerate();
+            points.for_each(|(interval, points)| *points += taken.at(interval));
+            for (&at, odds) in rows.iter().zip(&mut odds) {
+                *odds += taken.at(place(at, taken.column));
+            }
+        }
+        bad.min(MOST)
+    }
+
+    /// Wide vectors have the bits of plain code.
+    #[test]
+    fn sums_do_not_depend_on_the_processor() {
+        let rows = rows();
+        let bins = Bins::of(&rows).unwrap();
+        let chosen: Vec<u32> = (0..ROWS as u32).collect();
+        let fits = fits(&rows, &chosen, &bins);
+        let mut groups = Group::all(&bins, &chosen, &fits).unwrap();
+        // Nine columns can be split, in two groups.
+        assert_eq!(groups.iter().map(|group| group.columns.len()).collect::<Vec<_>>(), [8, 1]);
+        let of = |row: usize, lane: usize| (row as f64 + 0.1).ln() * (lane as f64 - 4.5);
+        let state =
+            |row| State { sums: std::array::from_fn(|lane| of(row, lane)), ..State::default() };
+        let states: Vec<State> = (0..ROWS).map(state).collect();
+        for group in &mut groups {
+            group.add(&states);
+            let wide = group.sums.clone();
+            group.add_plain(&states);
+            let bits =
+                |sums: &[Sums]| sums.iter().flatten().map(|of| of.to_bits()).collect::<Vec<_>>();
+            assert_eq!(bits(&wide), bits(&group.sums));
+        }
+    }
+
+    #[test]
+    fn fits_side_by_side_are_those_of_each_alone() {
+        let rows = rows();
+        let bins = Bins::of(&rows).unwrap();
+        let is_bad = rows.is_bad().unwrap();
+        let chosen: Vec<u32> = (0..ROWS as u32).filter(|row| row % 7 != 0).collect();
+        let mut together = fits(&rows, &chosen, &bins);
+        let mut alone = fits(&rows, &chosen, &bins);
+        let steps: Vec<usize> =
+            alone.iter_mut().map(|fit| boost_alone(&bins, &chosen, &is_bad, fit)).collect();
+        boost(&bins, &chosen, &is_bad, &mut together).unwrap();
+        // Fits end after different numbers of steps.
+        assert!(
+            steps.iter().all(|&steps| steps > 20) && steps.iter().any(|of| *of != steps[0]),
+            "{steps:?}"
+        );
+        for (a, b) in together.iter().zip(&alone) {
+            let bits = |of: &Boosted| {
+                of.tables.iter().flatten().map(|of| of.to_bits()).collect::<Vec<_>>()
+            };
+            assert_eq!(bits(a), bits(b));
+        }
+        // So are fewer than all.
+        let mut two = fits(&rows, &chosen, &bins);
+        two.truncate(2);
+        boost(&bins, &chosen, &is_bad, &mut two).unwrap();
+        assert!(two.iter().zip(&alone).all(|(a, b)| a.tables == b.tables));
     }
 }

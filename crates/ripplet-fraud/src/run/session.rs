@@ -19,7 +19,7 @@ use crate::folder::{
 use crate::ledger::DaysLedger;
 use crate::model::{self, Earlier, KnownGood};
 use crate::output::{
-    EntityScores, Explained, WindowFindings, write_active, write_clusters, write_edges,
+    EntityScores, Explained, GnnScope, WindowFindings, write_active, write_clusters, write_edges,
     write_ended, write_entities, write_gnn, write_known_bad, write_members, write_reasons,
     write_transactions,
 };
@@ -29,6 +29,8 @@ use crate::source::reader::Input;
 use crate::ties::Ties;
 use crate::window::Changed;
 use crate::{Entities, Findings, Window};
+use rayon::prelude::*;
+use ripplet_io::WriteError;
 use ripplet_lp::Executor;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -422,24 +424,9 @@ impl Session<'_> {
         while let Some(cut) = self.cut.pop() {
             folder.remove_window(&cut)?;
         }
-        let options = self.manifest.options_json()?;
+        let (options, arrays) = (self.manifest.options_json()?, self.options.arrays);
         folder.write_window(&record, kept, |folder| -> Result<(), PipelineError> {
-            write_clusters(&folder.join("clusters.parquet"), in_window)?;
-            write_members(&folder.join("members.parquet"), in_window)?;
-            write_edges(&folder.join("edges.parquet"), in_window)?;
-            write_transactions(&folder.join("transactions.parquet"), in_window)?;
-            write_known_bad(&folder.join("known_bad.parquet"), in_window)?;
-            write_ended(&folder.join("ended.parquet"), in_window)?;
-            write_entities(&folder.join(ENTITIES), in_window, seen_before)?;
-            write_active(&folder.join(ACTIVE), in_window)?;
-            if let Some(scope) = self.options.arrays {
-                write_gnn(&folder.join("graph.npz"), in_window, scope)?;
-            }
-            if let Some(scores) = found.scores {
-                write_json(&folder.join(MODEL), &scores.scores.scorecard)?;
-                write_reasons(&folder.join(REASONS), in_window)?;
-            }
-            write_packed_json(&folder.join(PART), &report)?;
+            write_files(folder, in_window, seen_before, arrays, &report)?;
             if let Some(database) = &mut self.database {
                 // Before the folder gets its name: a killed run writes this window again, in both places.
                 let identity = RunIdentity::of(&self.manifest, &options);
@@ -453,6 +440,42 @@ impl Session<'_> {
         }
         Ok(record)
     }
+}
+
+/// Writes the files of a window that show its results; each is a task. Of several errors, that of the first file is returned.
+fn write_files(
+    folder: &Path,
+    found: WindowFindings<'_>,
+    seen_before: u32,
+    arrays: Option<GnnScope>,
+    report: &WindowReport,
+) -> Result<(), PipelineError> {
+    type Write<'a> = Box<dyn Fn(&Path) -> Result<(), PipelineError> + Send + Sync + 'a>;
+    let table = |write: fn(&Path, WindowFindings<'_>) -> Result<(), WriteError>| -> Write<'_> {
+        Box::new(move |path| Ok(write(path, found)?))
+    };
+    // The longest first.
+    let mut files: Vec<(&str, Write<'_>)> = vec![
+        (ENTITIES, Box::new(|path| Ok(write_entities(path, found, seen_before)?))),
+        (PART, Box::new(|path| Ok(write_packed_json(path, report)?))),
+        ("transactions.parquet", table(write_transactions)),
+        ("edges.parquet", table(write_edges)),
+        ("clusters.parquet", table(write_clusters)),
+        ("members.parquet", table(write_members)),
+        ("known_bad.parquet", table(write_known_bad)),
+        ("ended.parquet", table(write_ended)),
+        (ACTIVE, table(write_active)),
+    ];
+    if let Some(scope) = arrays {
+        files.push(("graph.npz", Box::new(move |path| Ok(write_gnn(path, found, scope)?))));
+    }
+    if let Some(EntityScores { scores, .. }) = found.scores {
+        files.push((MODEL, Box::new(|path| Ok(write_json(path, &scores.scorecard)?))));
+        files.push((REASONS, table(write_reasons)));
+    }
+    let write = |(name, write): &(&str, Write<'_>)| write(&folder.join(name));
+    let written: Vec<_> = files.par_iter().with_max_len(1).map(write).collect();
+    written.into_iter().collect()
 }
 
 /// Results of one window.

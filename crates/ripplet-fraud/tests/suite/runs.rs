@@ -168,6 +168,35 @@ pub fn results(folder: &Path) -> BTreeMap<String, Vec<u8>> {
 }
 
 #[test]
+fn files_of_a_run_do_not_depend_on_threads() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = fs::read_to_string(example("mapping.toml")).unwrap();
+    let input = example("transactions.csv.gz");
+    let mut options = options(&[&input], &text, &example("known.csv"));
+    let days = |days: i64| ripplet_fraud::Span::of_days(days).unwrap();
+    options.feed.shape = Shape::new(days(30), days(10)).unwrap();
+    let files = |threads: usize| {
+        let out = folder.path().join(threads.to_string());
+        let executor = CpuExecutor::new(Some(threads)).unwrap();
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let run = || run::run(&executor, &options, &out, false, &mut Watcher::default());
+        let manifest = pool.install(run).unwrap();
+        let is_learnt = |window: &WindowRecord| window.scores.as_ref().is_some_and(|of| of.learnt);
+        assert!(manifest.windows.iter().all(is_learnt));
+        results(&out)
+    };
+    let one = files(1);
+    assert!(one.len() > 30, "{:?}", one.keys());
+    for threads in [2, 4] {
+        let more = files(threads);
+        assert!(one.keys().eq(more.keys()), "{threads} threads");
+        for (name, bytes) in &one {
+            assert!(*bytes == more[name], "{name} of {threads} threads");
+        }
+    }
+}
+
+#[test]
 fn the_example_runs_from_its_files_to_its_report() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("run");

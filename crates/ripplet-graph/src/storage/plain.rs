@@ -123,6 +123,7 @@ impl Adjacency {
     }
 
     /// Returns the columns as plain slices.
+    #[inline]
     pub fn view(&self) -> Neighbors<'_> {
         Neighbors {
             offsets: &self.offsets,
@@ -283,16 +284,19 @@ impl Shard {
     }
 
     /// Returns the vertices whose lists are in the shard.
+    #[inline]
     pub fn vertices(&self) -> Range<VertexId> {
         self.vertices.clone()
     }
 
     /// Returns the arcs that leave these vertices; in an undirected graph, all their arcs.
+    #[inline]
     pub fn out(&self) -> Neighbors<'_> {
         self.out.view()
     }
 
     /// Returns the arcs that enter these vertices; present if the graph is directed.
+    #[inline]
     pub fn incoming(&self) -> Option<Neighbors<'_>> {
         self.incoming.as_ref().map(Adjacency::view)
     }
@@ -539,6 +543,7 @@ impl Graph {
     ///
     /// # Panics
     /// If `vertex` is not below [`Graph::vertices`].
+    #[inline]
     pub fn degree(&self, vertex: VertexId) -> u64 {
         let shard = self.shard_of(vertex);
         shard.degree((vertex - shard.vertices.start) as usize)
