@@ -4,7 +4,7 @@ use crate::interrupt;
 use crate::message::{lines, one_line};
 use indicatif::{ProgressBar, ProgressStyle};
 use ripplet::Observer;
-use ripplet::lp::{Keeper, Round, RoundObserver, Stop};
+use ripplet::lp::{Round, RoundObserver, Stop};
 use std::io::{IsTerminal, Write, stderr};
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -102,7 +102,7 @@ impl Console {
 
     /// Returns a watcher of a run, which shows its rounds and ends it at an interrupt.
     pub fn watch(&self) -> Watch<'_> {
-        Watch { console: self, keeper: None, progress: Progress::default() }
+        Watch { console: self, progress: Progress::default() }
     }
 }
 
@@ -116,16 +116,10 @@ pub fn clear() {
 /// Shows a run's rounds, and ends it at an interrupt.
 pub struct Watch<'a> {
     console: &'a Console,
-    keeper: Option<&'a mut dyn Keeper>,
     progress: Progress,
 }
 
 impl<'a> Watch<'a> {
-    /// Sets the keeper of a run's checkpoints.
-    pub fn keeping(self, keeper: Option<&'a mut dyn Keeper>) -> Watch<'a> {
-        Watch { keeper, ..self }
-    }
-
     /// Sets the stopping rule and the number of vertices, from which the rest of the run is estimated.
     pub fn until(self, stop: Stop, vertices: u32) -> Watch<'a> {
         let progress = Progress { until: Some((stop, vertices)), ..Progress::default() };
@@ -155,13 +149,6 @@ impl Observer for Watch<'_> {
 impl RoundObserver for Watch<'_> {
     fn on_round(&mut self, index: usize, round: &Round) {
         self.console.stage(self.progress.after(index, round));
-    }
-
-    fn keeper(&mut self) -> Option<&mut dyn Keeper> {
-        match &mut self.keeper {
-            Some(keeper) => Some(&mut **keeper),
-            None => None,
-        }
     }
 }
 

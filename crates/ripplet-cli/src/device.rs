@@ -98,15 +98,12 @@ impl DeviceArguments {
         console: &Console,
         work: impl Fn(&AnyExecutor) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
-        let done = work(executor);
-        executor.notes().iter().for_each(|note| console.remark(note));
-        let failure = match done {
-            Err(failure) => failure,
-            done => return done,
-        };
-        let Some(fallback) = self.device.fallback(&failure) else { return Err(failure) };
-        note_fallback(&fallback, console);
-        work(&AnyExecutor::cpu(threads.count())?)
+        self.device.run_on(executor, threads.count(), |executor, fallback| {
+            fallback.iter().for_each(|fallback| note_fallback(fallback, console));
+            let done = work(executor);
+            executor.notes().iter().for_each(|note| console.remark(note));
+            done
+        })
     }
 
     /// Opens the device before any data is read; refuses several GPUs.

@@ -14,17 +14,15 @@ use crate::failure::{Ending, Failure};
 use crate::interrupt;
 use crate::memory;
 use crate::message::{counted, one_line};
-use crate::reading::FileParts;
 use crate::size::Size;
 use crate::stats::{RanksFigures, Shape};
 use crate::threads::ThreadArguments;
 use clap::{Args, ValueEnum};
-use ripplet::Observer;
 use ripplet::device::threads_of_rank;
 use ripplet::graph::{GraphView, VertexId};
 use ripplet::io::write::remove_unfinished;
 use ripplet::lp::engine::Parts;
-use ripplet::lp::{Checkpoint, Keeper, Round, RoundObserver, RunError, share_checkpoint};
+use ripplet::lp::{Checkpoint, RunError, share_checkpoint};
 use ripplet::ranks::{
     Comm, CommError, HostShare, Hosts, Launch, SharedComm, Sharing, Traffic, host_name,
 };
@@ -212,11 +210,6 @@ impl Ranks {
         self.connected.as_ref().is_none_or(|connected| connected.rank == 0)
     }
 
-    /// Returns the number of this process, from 0.
-    pub fn rank(&self) -> usize {
-        self.connected.as_ref().map_or(0, |connected| connected.rank)
-    }
-
     /// Returns the number of processes that share the command.
     pub fn size(&self) -> usize {
         self.connected.as_ref().map_or(1, |connected| connected.size)
@@ -245,14 +238,6 @@ impl Ranks {
             None => Parts::of_ranks(graph, connected.size),
         };
         if connected.rank < parts.ranks() { parts.of(connected.rank) } else { 0..0 }
-    }
-
-    /// Compares the files of which the ranks have read their parts.
-    pub fn compare_parts(&self, parts: &FileParts) -> Result<(), Failure> {
-        let (bytes, checksum) = parts.content;
-        let bounds = parts.of_ranks.bounds().iter().copied().map(u64::from);
-        let own: Vec<u64> = [bytes, checksum.into()].into_iter().chain(bounds).collect();
-        self.compare("file", &own)
     }
 
     /// Refuses graphs that differ, of which each rank has the whole.
@@ -355,12 +340,6 @@ impl Ranks {
         }
     }
 
-    /// Returns an observer of a run that also notes its messages.
-    pub fn meter<'a>(&'a self, inner: &'a mut dyn RoundObserver, whole: bool) -> Meter<'a> {
-        let begun = self.traffic();
-        Meter { ranks: self, inner, whole, begun, rounds: Vec::new() }
-    }
-
     /// Ends the command on all ranks.
     pub fn end(self, ended: Result<Ending, Failure>) -> Result<Ending, Failure> {
         let ended = match (&self.connected, ended) {
@@ -383,55 +362,15 @@ impl Ranks {
     }
 }
 
-/// Notes the messages of a run by round, and passes all else on.
-pub struct Meter<'a> {
-    ranks: &'a Ranks,
-    inner: &'a mut dyn RoundObserver,
-    /// Whether each rank has the whole graph.
-    whole: bool,
-    /// The traffic when the run began.
-    begun: Traffic,
-    /// The traffic after each round.
-    rounds: Vec<Traffic>,
-}
-
-impl Observer for Meter<'_> {
-    fn on_stage(&mut self, name: &'static str) {
-        self.inner.on_stage(name);
-    }
-
-    fn on_progress(&self, done: f64) {
-        self.inner.on_progress(done);
-    }
-
-    fn is_cancelled(&self) -> bool {
-        self.inner.is_cancelled()
-    }
-}
-
-impl RoundObserver for Meter<'_> {
-    fn on_round(&mut self, index: usize, round: &Round) {
-        self.rounds.extend(self.ranks.connected.as_ref().map(Connected::traffic));
-        self.inner.on_round(index, round);
-    }
-
-    fn keeper(&mut self) -> Option<&mut dyn Keeper> {
-        self.inner.keeper()
-    }
-}
-
-impl Meter<'_> {
-    /// Returns the figures of all ranks, each of which calls it after the run.
-    pub fn figures(self) -> Option<RanksFigures> {
-        let of_run = self.ranks.traffic().since(self.begun);
-        let before = [self.begun].into_iter().chain(self.rounds.iter().copied());
-        let of_rounds = self.rounds.iter().zip(before).map(|(after, before)| after.since(before));
-        let parts: Vec<Traffic> = [of_run].into_iter().chain(of_rounds).collect();
-        self.ranks.figures(&parts, self.whole)
-    }
-}
-
 impl Ranks {
+    /// Returns the figures of all ranks, each of which calls it after a run with the traffic before it and after each round.
+    pub fn figures_of_run(&self, traffic: &[Traffic], whole: bool) -> Option<RanksFigures> {
+        let of_run = self.traffic().since(*traffic.first()?);
+        let of_rounds = traffic.windows(2).map(|pair| pair[1].since(pair[0]));
+        let parts: Vec<Traffic> = [of_run].into_iter().chain(of_rounds).collect();
+        self.figures(&parts, whole)
+    }
+
     /// Returns the figures of all ranks, of the traffic of a run and of each of its rounds; each rank calls it. `whole` is
     /// whether each has the whole graph.
     pub fn figures(&self, parts: &[Traffic], whole: bool) -> Option<RanksFigures> {

@@ -17,7 +17,6 @@ use ripplet::io::{
     Columns, Delimiter, Format, Header, IdKind, Place, ReadError, ReadOptions, ReadSummary,
     read_vertices,
 };
-use ripplet::lp::engine::Parts;
 use ripplet::{Input, LoadOptions, Storage, StoredGraph};
 use std::path::Path;
 use std::time::Instant;
@@ -291,15 +290,6 @@ pub fn load_stored(
     console: &Console,
 ) -> Result<Loaded<StoredGraph>, Failure> {
     load_with(path, options, || options.read(path), |input| options.store(input, storage), console)
-}
-
-/// The parts of a file that several ranks read.
-pub struct FileParts {
-    /// The vertices of each rank.
-    pub of_ranks: Parts,
-    /// What is the same on all ranks that have parts of one graph: of an `.rg`, its size and the checksum of its content, of a
-    /// table, its arcs and the scale of its weights.
-    pub content: (u64, u32),
 }
 
 /// Prints what was read.

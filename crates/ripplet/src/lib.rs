@@ -71,6 +71,8 @@
 #[cfg(feature = "text")]
 mod load;
 #[cfg(feature = "text")]
+mod load_part;
+#[cfg(feature = "text")]
 mod own_edges;
 
 #[cfg(feature = "text")]
@@ -97,6 +99,8 @@ pub use communities::communities;
 pub use device::Device;
 #[cfg(feature = "text")]
 pub use load::{Input, LoadError, LoadOptions, load};
+#[cfg(feature = "text")]
+pub use load_part::{LoadPartError, RankGraph};
 #[cfg(feature = "columnar")]
 pub use own_edges::graph_from_batches;
 #[cfg(feature = "text")]

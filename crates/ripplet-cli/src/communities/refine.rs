@@ -17,10 +17,10 @@ use ripplet::io::write::{
     ColumnData, VertexColumn, numbered_by_size, write_numbered_table, write_vertex_table,
 };
 use ripplet::lp::refine::{
-    Objective, RefineError, RefineOptions, Resolution, checkpoint_bytes, dendrogram,
-    dendrogram_bytes, hierarchy, hierarchy_bytes,
+    Objective, RefineError, RefineOptions, Resolution, dendrogram, dendrogram_bytes, hierarchy,
+    hierarchy_bytes,
 };
-use ripplet::lp::{Keeper, Outcome, Plan, RunIdentity, Settings};
+use ripplet::lp::{Keeper, Outcome, Plan, Relay, RunIdentity, Settings};
 use std::borrow::Cow;
 use std::path::Path;
 use std::time::Instant;
@@ -64,8 +64,7 @@ impl Work<'_> {
         let plan = executor.plan_refinement(self.graph, options, self.threads);
         let mut plan = self.with_tables(plan, job);
         if self.job.checkpoint.is_some() {
-            let vertices = self.graph.vertices().into();
-            plan = plan.with("a checkpoint", checkpoint_bytes(vertices, !executor.is_cpu()));
+            plan = executor.add_checkpoints_of_refinement(plan, self.graph);
         }
         let choices = Choices { phases: None, ..self.choices(executor, settings) };
         if let Some(form) = self.job.estimate {
@@ -86,7 +85,7 @@ impl Work<'_> {
         }
         let start = Instant::now();
         let keeper = keeping.as_mut().map(|keeping| keeping as &mut dyn Keeper);
-        let watch = &mut self.console.watch().keeping(keeper);
+        let watch = &mut Relay { inner: &mut self.console.watch(), keeper, on_round: None };
         let (refined, device_seconds) = executor.run_refinement(self.graph, &options, watch)?;
         let refinement = Some(RefineFigures::of(&refined));
         let outcome = Outcome { device_seconds, ..Outcome::from(refined) };

@@ -22,12 +22,11 @@ use ripplet::device::AnyExecutor;
 use ripplet::device::peak_memory;
 use ripplet::graph::{GraphView, VertexId};
 use ripplet::lp::check::{SAMPLE, plan as plan_of_check};
-use ripplet::lp::engine::bytes_of_state;
 use ripplet::lp::quality::{QualityError, Sizes, Summary};
 use ripplet::lp::small::MinSize;
 use ripplet::lp::{
-    Counter, DynProgram, Executor, Keeper, NO_LABEL, Outcome, Plan, ProgramInfo, RankLabels,
-    RunError, Settings, Sketch,
+    Counter, DynProgram, Executor, Keeper, NO_LABEL, Outcome, Plan, ProgramInfo, RankLabels, Relay,
+    Round, RunError, Settings, Sketch,
 };
 use ripplet::programs::ProgramName;
 use std::borrow::Cow;
@@ -209,13 +208,14 @@ impl Work<'_> {
         }
         let start = Instant::now();
         let keeper = keeping.as_mut().map(|keeping| keeping as &mut dyn Keeper);
-        let watch = self.console.watch().until(settings.stop.clone(), graph.vertices());
-        let mut watch = watch.keeping(keeper);
-        let mut meter = self.ranks.meter(&mut watch, self.job.whole_graph.is_some());
-        let outcome = executor.run(graph, program, &settings, &mut meter)?;
-        let ranks = meter
-            .figures()
-            .map(|ranks| RanksFigures { labels: labels.map(RankLabels::name), ..ranks });
+        let inner = &mut self.console.watch().until(settings.stop.clone(), graph.vertices());
+        let mut traffic = vec![self.ranks.traffic()];
+        let mut on_round = |_: &Round| traffic.push(self.ranks.traffic());
+        let watch = &mut Relay { inner, keeper, on_round: Some(&mut on_round) };
+        let outcome = executor.run(graph, program, &settings, watch)?;
+        let ranks = self.ranks.figures_of_run(&traffic, self.job.whole_graph.is_some());
+        let ranks =
+            ranks.map(|ranks| RanksFigures { labels: labels.map(RankLabels::name), ..ranks });
         let all = start.elapsed().as_secs_f64();
         let mut seconds = Stages::default();
         seconds.add_run(all - keeping.as_ref().map_or(0.0, Keeping::seconds), &outcome);
@@ -229,15 +229,10 @@ impl Work<'_> {
     /// Returns the plan of a run, with the copy of a GPU's state that a checkpoint takes and the check
     /// before it.
     fn plan(&self, executor: &AnyExecutor, program: &dyn DynProgram, settings: &Settings) -> Plan {
-        let graph = self.graph;
-        let plan = executor.plan(graph, program, settings);
-        let plan = match self.job.checkpoint {
-            Some(_) if !executor.is_cpu() => {
-                let bytes = bytes_of_state(graph.vertices(), &program.info().columns);
-                plan.with("a checkpoint", bytes)
-            }
-            _ => plan,
-        };
+        let mut plan = executor.plan(self.graph, program, settings);
+        if self.job.checkpoint.is_some() {
+            plan = executor.add_checkpoints(plan, self.graph, program);
+        }
         self.with_check(plan, program, settings)
     }
 

@@ -1,11 +1,10 @@
-//! Runs that keep checkpoints: the observer that has the keeper, and what they went on from.
+//! Runs that keep checkpoints, and what they went on from.
 
 use crate::checkpoints::{
     CheckpointError, CheckpointOptions, FileKeeper, Newest, ResumeError, RunCheckpoints,
 };
-use ripplet_graph::Observer;
 use ripplet_lp::cpu::{CpuExecutor, ThreadError};
-use ripplet_lp::{Checkpoint, Keeper, Round, RoundObserver, RunError, RunIdentity};
+use ripplet_lp::{Checkpoint, Keeper, Relay, RoundObserver, RunError, RunIdentity};
 use std::path::PathBuf;
 
 /// The checkpoint from which a run went on.
@@ -85,40 +84,8 @@ impl Kept {
 
 impl KeptRun {
     /// Returns an observer that keeps this run's checkpoints, and passes all else on.
-    pub fn watch<'a>(&'a mut self, inner: &'a mut dyn RoundObserver) -> Watch<'a> {
-        Watch { keeper: self.keeper.as_mut(), inner }
-    }
-}
-
-/// An observer with the keeper of a run.
-pub(super) struct Watch<'a> {
-    keeper: Option<&'a mut FileKeeper>,
-    inner: &'a mut dyn RoundObserver,
-}
-
-impl Observer for Watch<'_> {
-    fn on_stage(&mut self, name: &'static str) {
-        self.inner.on_stage(name);
-    }
-
-    fn on_progress(&self, done: f64) {
-        self.inner.on_progress(done);
-    }
-
-    fn is_cancelled(&self) -> bool {
-        self.inner.is_cancelled()
-    }
-}
-
-impl RoundObserver for Watch<'_> {
-    fn on_round(&mut self, index: usize, round: &Round) {
-        self.inner.on_round(index, round);
-    }
-
-    fn keeper(&mut self) -> Option<&mut dyn Keeper> {
-        match &mut self.keeper {
-            Some(keeper) => Some(&mut **keeper),
-            None => self.inner.keeper(),
-        }
+    pub fn watch<'a>(&'a mut self, inner: &'a mut dyn RoundObserver) -> Relay<'a> {
+        let keeper = self.keeper.as_mut().map(|keeper| keeper as &mut dyn Keeper);
+        Relay { inner, keeper, on_round: None }
     }
 }

@@ -3,19 +3,17 @@
 use super::kept::Kept;
 use super::result::{Communities, ComputedOn};
 use crate::checkpoints::{CheckpointError, CheckpointOptions, ResumeError};
-use crate::device::{AnyExecutor, Device, Fallback, OpenError, threads_of_rank};
+use crate::device::{AnyExecutor, Device, DeviceFailure, Fallback, OpenError, threads_of_rank};
 use crate::programs::{BuiltIn, ProgramError, ProgramName};
 use crate::{Storage, StoredGraph};
 use ripplet_graph::{GraphView, OutOfMemory, VertexId};
 use ripplet_lp::cpu::{CpuExecutor, ThreadError};
-use ripplet_lp::engine::bytes_of_state;
+use ripplet_lp::engine::Parts;
 use ripplet_lp::programs::{
     BadAttenuation, BadThreshold, Seed, SeedError, Seeded, Seeding, memberships, strengths,
 };
 use ripplet_lp::quality::QualityError;
-use ripplet_lp::refine::{
-    MergeShare, Objective, ProfileOptions, RefineError, RefineOptions, checkpoint_bytes,
-};
+use ripplet_lp::refine::{MergeShare, Objective, ProfileOptions, RefineError, RefineOptions};
 use ripplet_lp::small::{MinSize, drop_small_memberships};
 use ripplet_lp::{
     Counter, DynProgram, Executor, Label, NO_LABEL, Outcome, Plan, RankLabels, RoundObserver,
@@ -67,6 +65,7 @@ pub fn communities<'g>(graph: impl Into<GraphView<'g>>) -> CommunitySearch<'g> {
         host_memory: None,
         checkpoints: None,
         ranks: None,
+        parts: None,
         rank_labels: RankLabels::Auto,
     }
 }
@@ -122,6 +121,8 @@ pub struct CommunitySearch<'g> {
     host_memory: Option<u64>,
     checkpoints: Option<CheckpointOptions>,
     ranks: Option<SharedComm>,
+    /// The vertices of each rank, if it has their lists alone.
+    parts: Option<Parts>,
     rank_labels: RankLabels,
 }
 
@@ -179,6 +180,11 @@ pub enum CommunitiesError {
     /// A choice is not possible on several ranks.
     #[error("{0} is not possible on several ranks; leave it out, or run it in one process")]
     NotOnRanks(&'static str),
+    /// A choice needs the whole graph on each rank.
+    #[error(
+        "{0} is not possible on parts of a graph; leave it out, or load the whole graph on each rank"
+    )]
+    NotOnParts(&'static str),
     /// Communities that share vertices cannot join one another.
     #[error(
         "small communities join others only if communities share no vertex, but the program is {0}; drop them"
@@ -223,13 +229,12 @@ impl From<ResumeError> for CommunitiesError {
     }
 }
 
-impl CommunitiesError {
-    /// Returns the reason to compute on the CPU after this error on a GPU, if the choice of the device allows it.
-    fn fallback(&self, device: &Device) -> Option<Fallback> {
+impl DeviceFailure for CommunitiesError {
+    fn is_of_device(&self) -> bool {
         match self {
-            CommunitiesError::Run(error) => device.fallback(error),
-            CommunitiesError::Refine(error) => device.fallback(error),
-            _ => None,
+            CommunitiesError::Run(error) => error.is_of_device(),
+            CommunitiesError::Refine(error) => error.is_of_device(),
+            _ => false,
         }
     }
 }
@@ -523,7 +528,18 @@ impl<'g> CommunitySearch<'g> {
     /// ```
     #[must_use]
     pub fn ranks(mut self, comm: SharedComm) -> Self {
-        self.ranks = Some(comm);
+        (self.ranks, self.parts) = (Some(comm), None);
+        self
+    }
+
+    /// Shares the run as [`CommunitySearch::ranks`] does, of a graph of which each rank has the lists of its own vertices:
+    /// see [`LoadOptions::load_part`](crate::LoadOptions::load_part), which has an example.
+    ///
+    /// `seeded` and small communities that join others need the whole graph on each rank. Hooks of a program of your own must
+    /// not read the degrees of neighbours. Members have ids on the ranks whose graph has them.
+    #[must_use]
+    pub fn ranks_with_parts(mut self, comm: SharedComm, parts: Parts) -> Self {
+        (self.ranks, self.parts) = (Some(comm), Some(parts));
         self
     }
 
@@ -551,6 +567,16 @@ impl<'g> CommunitySearch<'g> {
 
     /// Returns the settings of the run, with the program's defaults.
     fn resolved(&self) -> Result<Settings, CommunitiesError> {
+        let need_lists = [
+            ("seeded", matches!(self.program, Choice::BuiltIn(BuiltIn::Seeded { .. }))),
+            ("joining small communities", matches!(self.min_size, Some(MinSize::Join(_)))),
+            ("another storage of the lists", self.is_converted()),
+        ];
+        if let Some(&(choice, _)) = need_lists.iter().find(|(_, needs)| *needs)
+            && self.parts.is_some()
+        {
+            return Err(CommunitiesError::NotOnParts(choice));
+        }
         if !self.fixed.is_empty() {
             return Err(CommunitiesError::OnlyForRefinement("fixed vertices"));
         }
@@ -601,7 +627,7 @@ impl<'g> CommunitySearch<'g> {
         })
     }
 
-    pub(super) fn opened(&self) -> Result<(AnyExecutor, Option<Fallback>), CommunitiesError> {
+    pub(super) fn opened(&self) -> Result<OnDevice, CommunitiesError> {
         if let Some(comm) = &self.ranks {
             let refused = [
                 ("refinement", self.refine.is_some()),
@@ -614,7 +640,11 @@ impl<'g> CommunitySearch<'g> {
                 return Err(CommunitiesError::NotOnRanks(choice));
             }
             let executor = AnyExecutor::of_rank(self.threads_beside(comm)?, comm.clone())?;
-            return Ok((executor.with_rank_labels(self.rank_labels), None));
+            let executor = executor.with_rank_labels(self.rank_labels);
+            return Ok(match &self.parts {
+                Some(parts) => (executor.with_parts(parts.clone()), None),
+                None => (executor, None),
+            });
         }
         let (executor, fallback) = self.device.open(self.device_memory)?.start(self.threads)?;
         Ok((executor.with_host_memory(self.host_memory), fallback))
@@ -663,12 +693,9 @@ impl<'g> CommunitySearch<'g> {
         settings: &Settings,
     ) -> Plan {
         let plan = executor.plan(graph, program, settings);
-        match self.checkpoints.is_some() && !executor.is_cpu() {
-            true => {
-                let bytes = bytes_of_state(graph.vertices(), &program.info().columns);
-                plan.with("a checkpoint", bytes)
-            }
-            false => plan,
+        match self.checkpoints {
+            Some(_) => executor.add_checkpoints(plan, graph, program),
+            None => plan,
         }
     }
 
@@ -682,10 +709,7 @@ impl<'g> CommunitySearch<'g> {
     ) -> Plan {
         let plan = executor.plan_refinement(graph, options, threads);
         match self.checkpoints {
-            Some(_) => {
-                let bytes = checkpoint_bytes(graph.vertices().into(), !executor.is_cpu());
-                plan.with("a checkpoint", bytes)
-            }
+            Some(_) => executor.add_checkpoints_of_refinement(plan, graph),
             None => plan,
         }
     }
@@ -717,7 +741,8 @@ impl<'g> CommunitySearch<'g> {
     /// Ends the work of all ranks if this one failed.
     fn or_abort<T>(&self, done: Result<T, CommunitiesError>) -> Result<T, CommunitiesError> {
         // What is not possible on ranks is refused on all of them, before the first message.
-        let is_refused = matches!(done, Err(CommunitiesError::NotOnRanks(_)));
+        let is_refused =
+            matches!(done, Err(CommunitiesError::NotOnRanks(_) | CommunitiesError::NotOnParts(_)));
         if let (Some(comm), Err(_), false) = (&self.ranks, &done, is_refused) {
             comm.lock().unwrap_or_else(PoisonError::into_inner).abort(1);
         }
@@ -760,18 +785,14 @@ impl<'g> CommunitySearch<'g> {
     /// Runs `work` on the device. If `auto` chose a GPU that fails, runs it on the CPU. Also returns what it ran on.
     pub(super) fn on_device<T>(
         &self,
-        (executor, fallback): (AnyExecutor, Option<Fallback>),
+        (executor, fallback): OnDevice,
         mut work: impl FnMut(&AnyExecutor) -> Result<T, CommunitiesError>,
     ) -> Result<(T, ComputedOn), CommunitiesError> {
-        let on =
-            |executor: &AnyExecutor, fallback| ComputedOn { device: executor.name(), fallback };
-        let error = match work(&executor) {
-            Ok(done) => return Ok((done, on(&executor, fallback))),
-            Err(error) => error,
-        };
-        let Some(reason) = error.fallback(&self.device) else { return Err(error) };
-        let cpu = AnyExecutor::cpu(self.threads)?;
-        Ok((work(&cpu)?, on(&cpu, Some(reason))))
+        self.device.run_on(&executor, self.threads, |executor, failed| {
+            let fallback = failed.or(fallback.as_ref()).cloned();
+            let done = work(executor)?;
+            Ok((done, ComputedOn { device: executor.name(), fallback }))
+        })
     }
 
     /// Returns the settings, with the counter that is to be found for the device's memory.
@@ -931,6 +952,9 @@ impl<'g> CommunitySearch<'g> {
         self.storage.is_some_and(|storage| storage != self.graph.into())
     }
 }
+
+/// An executor on the device, and why that is the CPU if the choice allowed a GPU.
+pub(super) type OnDevice = (AnyExecutor, Option<Fallback>);
 
 /// A program on a graph.
 enum Instance {

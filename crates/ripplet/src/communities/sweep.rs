@@ -1,14 +1,14 @@
 //! Communities at many resolutions.
 
 use super::result::Communities;
-use super::search::{CommunitiesError, CommunitySearch};
+use super::search::{CommunitiesError, CommunitySearch, OnDevice};
 use crate::StoredGraph;
 use crate::programs::ProgramName;
-use ripplet_graph::VertexId;
+use ripplet_graph::{GraphView, VertexId};
 use ripplet_lp::cpu::CpuExecutor;
 use ripplet_lp::programs::LayeredOrder;
 use ripplet_lp::sweep::{Layer, Sweep, SweepError};
-use ripplet_lp::{Plan, RoundObserver};
+use ripplet_lp::{Plan, RoundObserver, Settings};
 
 /// Communities of a graph at many resolutions; see [`CommunitySearch::sweep`].
 pub struct SweptCommunities<'g> {
@@ -49,13 +49,22 @@ impl<'g> CommunitySearch<'g> {
     /// # Errors
     /// If the device cannot be opened, or a choice does not fit.
     pub fn plan_sweep(&self, halvings: u32) -> Result<Plan, CommunitiesError> {
+        self.with_sweep(|search, (executor, _), graph, settings| {
+            let settings = search.settings_on(&executor, graph, &*Sweep::program(), settings);
+            Ok(Sweep::halved(halvings).with_order().plan(&executor, graph, &settings))
+        })
+    }
+
+    /// Does work of a sweep, on the device and on the graph in the storage that were chosen.
+    fn with_sweep<T>(
+        &self,
+        work: impl FnOnce(&Self, OnDevice, GraphView<'_>, &Settings) -> Result<T, CommunitiesError>,
+    ) -> Result<T, CommunitiesError> {
         let search = self.clone().built_in(ProgramName::Llp.into());
         let settings = search.resolved_of_sweep()?;
-        let (executor, _) = search.opened()?;
+        let opened = search.opened()?;
         let stored = search.stored()?;
-        let graph = stored.as_ref().map_or(search.graph, StoredGraph::view);
-        let settings = search.settings_on(&executor, graph, &*Sweep::program(), &settings);
-        Ok(Sweep::halved(halvings).with_order().plan(&executor, graph, &settings))
+        work(&search, opened, stored.as_ref().map_or(search.graph, StoredGraph::view), &settings)
     }
 
     /// Runs a sweep as [`CommunitySearch::sweep`] does, with an observer, which may cancel.
@@ -67,29 +76,27 @@ impl<'g> CommunitySearch<'g> {
         halvings: u32,
         observer: &mut dyn RoundObserver,
     ) -> Result<SweptCommunities<'g>, CommunitiesError> {
-        let search = self.clone().built_in(ProgramName::Llp.into());
-        let settings = search.resolved_of_sweep()?;
-        let opened = search.opened()?;
-        let stored = search.stored()?;
-        let graph = stored.as_ref().map_or(search.graph, StoredGraph::view);
-        let sweep = Sweep::halved(halvings).with_order();
-        // Modularity is measured between the runs.
-        let pool = CpuExecutor::new(search.threads)?;
-        let (found, device) = search.on_device(opened, |executor| {
-            let program = Sweep::program();
-            let settings = search.settings_on(executor, graph, &*program, &settings);
-            search.check_host_memory(executor, &sweep.plan(executor, graph, &settings))?;
-            let watch = &mut *observer;
-            let swept = pool.install(|| sweep.run(executor, graph, &settings, watch, |_, _| ()));
-            let swept = swept.map_err(|error| match error {
-                SweepError::Run(error) => CommunitiesError::Run(error),
-                SweepError::Quality(error) => CommunitiesError::Quality(error),
+        self.with_sweep(|search, opened, graph, settings| {
+            let sweep = Sweep::halved(halvings).with_order();
+            // Modularity is measured between the runs.
+            let pool = CpuExecutor::new(search.threads)?;
+            let (found, device) = search.on_device(opened, |executor| {
+                let program = Sweep::program();
+                let settings = search.settings_on(executor, graph, &*program, settings);
+                search.check_host_memory(executor, &sweep.plan(executor, graph, &settings))?;
+                let watch = &mut *observer;
+                let swept =
+                    pool.install(|| sweep.run(executor, graph, &settings, watch, |_, _| ()));
+                let swept = swept.map_err(|error| match error {
+                    SweepError::Run(error) => CommunitiesError::Run(error),
+                    SweepError::Quality(error) => CommunitiesError::Quality(error),
+                })?;
+                Ok((swept, settings.counter))
             })?;
-            Ok((swept, settings.counter))
-        })?;
-        let (swept, counter) = found;
-        let best = search.result(swept.outcome)?.counted_by(counter).computed_on(device);
-        let places = swept.order.map(LayeredOrder::into_places).unwrap_or_default();
-        Ok(SweptCommunities { best, layers: swept.layers, places })
+            let (swept, counter) = found;
+            let best = search.result(swept.outcome)?.counted_by(counter).computed_on(device);
+            let places = swept.order.map(LayeredOrder::into_places).unwrap_or_default();
+            Ok(SweptCommunities { best, layers: swept.layers, places })
+        })
     }
 }

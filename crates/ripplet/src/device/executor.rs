@@ -5,7 +5,7 @@ use super::gpu_types::Exchanged;
 use super::ranks::OfRank;
 use ripplet_graph::GraphView;
 use ripplet_lp::cpu::{CpuExecutor, ThreadError};
-use ripplet_lp::engine::Parts;
+use ripplet_lp::engine::{Parts, bytes_of_state};
 use ripplet_lp::{
     DynProgram, Executor, Outcome, Plan, RankLabels, RoundObserver, RunError, RunIdentity, Settings,
 };
@@ -162,6 +162,22 @@ impl AnyExecutor {
         match &self.0 {
             On::Cpu(_) | On::Rank(_) => Vec::new(),
             On::Gpus(gpus) => gpus.plans(graph.into(), program, settings),
+        }
+    }
+
+    /// Adds to the plan of a run what checkpoints take: of GPUs, a copy of the state.
+    pub fn add_checkpoints<'g>(
+        &self,
+        plan: Plan,
+        graph: impl Into<GraphView<'g>>,
+        program: &dyn DynProgram,
+    ) -> Plan {
+        match self.is_cpu() {
+            true => plan,
+            false => {
+                let bytes = bytes_of_state(graph.into().vertices(), &program.info().columns);
+                plan.with("a checkpoint", bytes)
+            }
         }
     }
 

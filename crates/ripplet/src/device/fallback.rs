@@ -1,8 +1,9 @@
 //! Fallback from a GPU to the CPU, with its reason.
 
-use super::{Device, LccError};
+use super::{AnyExecutor, Device, LccError};
 use crate::swarm::SwarmError;
 use ripplet_lp::RunError;
+use ripplet_lp::cpu::ThreadError;
 use std::fmt;
 
 /// The reason why the CPU computes although the choice allowed a GPU.
@@ -27,6 +28,47 @@ impl Device {
     pub fn fallback(&self, error: &impl DeviceFailure) -> Option<Fallback> {
         let falls_back = self.is_auto() && error.is_of_device();
         falls_back.then(|| Fallback { reason: error.to_string(), is_usual: false })
+    }
+
+    /// Runs `work` on an executor of this choice. After an error for which there is a [fallback](Device::fallback), runs it
+    /// again with that, on the CPU with `threads` threads, or one per core.
+    ///
+    /// # Errors
+    /// The error of the work, or of the CPU's threads.
+    ///
+    /// # Examples
+    /// ```
+    /// use ripplet::Device;
+    /// use ripplet::communities::CommunitiesError;
+    /// use ripplet::lp::{Executor, Settings, programs::Lpa};
+    /// # let ids = ripplet::graph::VertexIds::Consecutive { first: 0, count: 2 };
+    /// # let edges = ripplet::graph::EdgeTable::new(ids, vec![0], vec![1])?;
+    /// # let graph = ripplet::graph::GraphBuilder::new().build(edges)?;
+    ///
+    /// let device = Device::auto();
+    /// let (executor, _) = device.open(None)?.start(Some(1))?;
+    /// let found = device.run_on(&executor, Some(1), |executor, fallback| {
+    ///     if let Some(fallback) = fallback {
+    ///         eprintln!("{fallback}");
+    ///     }
+    ///     let found = executor.run(&graph, &Lpa::default(), &Settings::default(), &mut ());
+    ///     found.map_err(CommunitiesError::from)
+    /// })?;
+    /// assert_eq!(found.labels, [0, 0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn run_on<T, E: DeviceFailure + From<ThreadError>>(
+        &self,
+        executor: &AnyExecutor,
+        threads: Option<usize>,
+        mut work: impl FnMut(&AnyExecutor, Option<&Fallback>) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let error = match work(executor, None) {
+            Ok(done) => return Ok(done),
+            Err(error) => error,
+        };
+        let Some(fallback) = self.fallback(&error) else { return Err(error) };
+        work(&AnyExecutor::cpu(threads)?, Some(&fallback))
     }
 }
 

@@ -3,7 +3,7 @@
 use super::executor::On;
 use super::{AnyExecutor, DeviceFailure};
 use ripplet_graph::GraphView;
-use ripplet_lp::refine::{self, RefineError, RefineOptions, Refined};
+use ripplet_lp::refine::{self, RefineError, RefineOptions, Refined, checkpoint_bytes};
 use ripplet_lp::{DeviceSeconds, Plan, RoundObserver};
 
 impl AnyExecutor {
@@ -19,6 +19,16 @@ impl AnyExecutor {
             On::Cpu(_) | On::Rank(_) => refine::plan(graph, options, threads),
             On::Gpus(gpus) => gpus.plan_refinement(graph, options, threads),
         }
+    }
+
+    /// Adds to the plan of a refinement what checkpoints take: the state, and of a GPU its copy.
+    pub fn add_checkpoints_of_refinement<'g>(
+        &self,
+        plan: Plan,
+        graph: impl Into<GraphView<'g>>,
+    ) -> Plan {
+        let bytes = checkpoint_bytes(graph.into().vertices().into(), !self.is_cpu());
+        plan.with("a checkpoint", bytes)
     }
 
     /// Refines communities; also returns the seconds of a GPU outside the algorithm. On the CPU, and

@@ -4,6 +4,7 @@ use ripplet::communities::{Communities, CommunitiesError, CommunitySearch};
 use ripplet::device::AnyExecutor;
 use ripplet::graph::compressed::CompressedGraph;
 use ripplet::graph::{Graph, GraphView};
+use ripplet::io::write::write_graph;
 use ripplet::lp::cpu::CpuExecutor;
 use ripplet::lp::programs::{Cdlp, Llp, Lpa, Seed, SeedError, Seeding, Slpa};
 use ripplet::lp::refine::{MergeShare, Objective, Resolution};
@@ -11,7 +12,7 @@ use ripplet::lp::small::MinSize;
 use ripplet::lp::{Counter, Executor, NO_LABEL, RunError, Schedule, Settings, Sketch, Stop};
 use ripplet::programs::{BuiltIn, ProgramError, ProgramName};
 use ripplet::ranks::{CommError, Hosts, Threads};
-use ripplet::{Device, GraphError, Storage, communities, graph_from_edges};
+use ripplet::{Device, GraphError, LoadOptions, Storage, communities, graph_from_edges};
 use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -83,6 +84,59 @@ fn ranks_on_a_machine_divide_its_cores() {
         (default == of_share, default < of_more)
     });
     assert_eq!(plans, [(true, true); 2]);
+}
+
+#[test]
+fn ranks_load_their_parts_and_find_the_communities_of_one_process() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let rows: String =
+        (0..90).map(|v| format!("{v},{}\n{v},{}\n", v * 7 % 90, (v + 1) % 90)).collect();
+    std::fs::write(path("g.csv"), &rows).unwrap();
+    std::fs::write(path("other.csv"), rows + "0,45\n").unwrap();
+    let options = LoadOptions::default();
+    for name in ["g", "other"] {
+        let graph = ripplet::load(&path(&format!("{name}.csv")), &options).unwrap();
+        write_graph(&graph, &path(&format!("{name}.rg")), None).unwrap();
+    }
+    let graph = ripplet::load(&path("g.csv"), &options).unwrap();
+    let whole = communities(&graph).run().unwrap();
+    let on_parts = |files: [&str; 2], choose: fn(CommunitySearch<'_>) -> CommunitySearch<'_>| {
+        Threads::run(2, Duration::from_secs(20), |mut comm| {
+            let file = path(files[comm.rank()]);
+            let part = options.load_part(&file, &mut comm, true).map_err(|e| e.to_string())?;
+            let search = communities(&part.graph);
+            let search = search.ranks_with_parts(Arc::new(Mutex::new(comm)), part.parts);
+            let found = choose(search).run().map_err(|error| error.to_string())?;
+            Ok::<_, String>(found.labels().to_vec())
+        })
+    };
+    fn same(search: CommunitySearch<'_>) -> CommunitySearch<'_> {
+        search
+    }
+    fn join(search: CommunitySearch<'_>) -> CommunitySearch<'_> {
+        search.min_size(MinSize::Join(3))
+    }
+    for name in ["g.csv", "g.rg"] {
+        for labels in on_parts([name; 2], same) {
+            assert_eq!(labels.unwrap(), whole.labels(), "{name}");
+        }
+    }
+    let errors = |files, choose| -> Vec<String> {
+        on_parts(files, choose).into_iter().map(|found| found.unwrap_err()).collect()
+    };
+    let differs = "rank 1 has a part of another graph than rank 0";
+    assert_eq!(errors(["g.rg", "other.rg"], same), [differs; 2]);
+    assert_eq!(
+        errors(["g.csv", "other.csv"], same),
+        ["rank 1 has other input files than rank 0"; 2]
+    );
+    let [first, second] = &errors(["g.rg", "none.rg"], same)[..] else { panic!("two ranks") };
+    assert!(first == "another rank failed" && second.contains("none.rg"), "{first}; {second}");
+    let no_parts = errors(["g.gml"; 2], same);
+    assert!(no_parts.iter().all(|error| error.contains("only tables of edges and .rg")));
+    let joined = errors(["g.rg"; 2], join);
+    assert!(joined.iter().all(|error| error.contains("not possible on parts of a graph")));
 }
 
 #[test]
