@@ -10,18 +10,25 @@
 #endif
 
 // `RIPPLET_KERNEL(name, Type, argument, threads, blocks) { … }` defines a kernel of one argument, for at most
-// `threads` threads a block; registers are limited so that `blocks` blocks fit a multiprocessor. Its first step waits for
-// the launch before, which `name_waits` says: the device then starts its blocks while that launch ends, instead of
-// afterwards (`bench/runs/2026-11-29-h200/waiting-kernels.txt`: 2 to 4 % of a run).
+// `threads` threads a block; registers are limited so that `blocks` blocks fit a multiprocessor.
+//
+// From compute capability 9.0 on, its first step waits for the previous launch, and the symbol `name_waits` marks it, so that
+// the device may start its blocks before the previous launch has ended (`bench/runs/2026-11-29-h200/waiting-kernels.txt`:
+// 1.5 to 4 % of a run). On older ones there is neither.
 #if RIPPLET_EMULATOR
 #define RIPPLET_KERNEL(name, Type, argument, threads, blocks)                         \
     static void name##_body(const Type& argument);                                    \
     extern "C" void name(const void* bytes) { name##_body(*(const Type*)bytes); }     \
     static void name##_body(const Type& argument)
 #else
+#if __CUDA_ARCH__ >= 900
+#define RIPPLET_MARK_WAITING(name) extern "C" __device__ unsigned char name##_waits = 1;
+#else
+#define RIPPLET_MARK_WAITING(name)
+#endif
 #define RIPPLET_KERNEL(name, Type, argument, threads, blocks)             \
     RIPPLET_FN void name##_body(const Type& argument);                    \
-    extern "C" __device__ unsigned char name##_waits = 1;                 \
+    RIPPLET_MARK_WAITING(name)                                            \
     extern "C" __global__ void __launch_bounds__(threads, blocks)         \
         name(const __grid_constant__ Type argument) {                     \
         ripplet::wait_for_previous_launch();                              \
@@ -35,8 +42,9 @@ namespace ripplet {
 constexpr u32 ALL_LANES = 0xffffffffu;
 
 #if !RIPPLET_EMULATOR
-// Waits until the launch before has ended and its writes are visible. To tell the next launch earlier that it may start
-// (`griddepcontrol.launch_dependents`) took 5 to 10 % longer: its blocks took the room of kernels that run concurrently.
+// Waits until the previous launch has ended and its writes are visible. With `griddepcontrol.launch_dependents` before it,
+// runs took 5 to 12 % longer than without both on three graphs of four: blocks that wait occupied multiprocessors that
+// concurrent kernels needed (`waiting-kernels-variants.txt`).
 RIPPLET_FN void wait_for_previous_launch() {
 #if __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.wait;" ::: "memory");

@@ -345,12 +345,14 @@ impl<'g> AnalysisRun<'g> {
         self
     }
 
-    /// Shares the run with other ranks, which call it at the same time with the same graph and choices: PageRank, also
-    /// personalized, components and clustering coefficients. Each rank has all values, those of one process, bit by bit.
+    /// Shares the run with other ranks: each of them runs the same analysis at the same time, with the same graph and
+    /// choices, and has all values, bit for bit those of one process. Ranks share PageRank, also personalized, components,
+    /// and clustering coefficients with their triangles.
     ///
-    /// Each has the whole graph, and computes the values of a part of the vertices on its CPU; values are sent to all others,
-    /// in each round of PageRank. After an error, the communicator is aborted, which ends the other ranks; an analysis that ranks do not share
-    /// is refused on all of them, before the first message.
+    /// Each rank has the whole graph, computes the values of a part of the vertices on its CPU, and sends them to all others,
+    /// those of PageRank in each round. An analysis that ranks do not share, or a GPU that is named, is refused before the first
+    /// message ([`SwarmError::NotOnRanks`], [`AnalyseError::GpuOnRanks`]). After any other error, for instance
+    /// if graphs or choices differ ([`AnalyseError::Ranks`]), the communicator is aborted, which ends the other ranks.
     ///
     /// # Examples
     /// ```

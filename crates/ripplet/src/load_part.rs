@@ -13,7 +13,7 @@ use thiserror::Error;
 /// A rank's part of a graph; see [`LoadOptions::load_part`].
 #[derive(Clone, Debug)]
 pub struct RankGraph {
-    /// The graph. Of its lists, those of this rank's vertices may be read. Without ids, vertices are numbered from 0.
+    /// The graph. It has the lists of this rank's vertices; those of others are not whole. Without ids, vertices are numbered from 0.
     pub graph: Graph,
     /// The vertices of each rank.
     pub parts: Parts,
@@ -42,8 +42,8 @@ pub enum LoadPartError {
         /// The rank.
         rank: usize,
     },
-    /// Another rank has an error of its own.
-    #[error("another rank failed")]
+    /// Another rank failed to load its part.
+    #[error("another rank failed to load its part")]
     Elsewhere,
     /// A message between ranks failed.
     #[error(transparent)]
@@ -51,7 +51,7 @@ pub enum LoadPartError {
 }
 
 impl LoadOptions {
-    /// Whether [`LoadOptions::load_part`] loads a file: an `.rg`, or a table of edges that is not standard input.
+    /// Returns whether [`LoadOptions::load_part`] can load a file: an `.rg`, or a table of edges that is not standard input.
     pub fn has_parts(&self, path: &Path) -> bool {
         self.format_of(path) == Some(Format::Rg) || self.has_shares(path)
     }
@@ -113,7 +113,7 @@ impl LoadOptions {
             let content = of_content([graph.arcs(), scale.into()], &bounds);
             (Ok(RankGraph::new(graph, bounds, Some(summary))), content)
         } else {
-            return Err(LoadPartError::NoParts);
+            (Err(LoadPartError::NoParts), Vec::new())
         };
         let all = comm.all_gather("file", &content)?;
         match (loaded, all.other_than_first()) {

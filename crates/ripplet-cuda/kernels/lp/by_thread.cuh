@@ -14,8 +14,8 @@
 // lane its votes through shared memory (`choose_sorted` in `by_warp.cuh`).
 //
 // Shared memory, per warp (`SORT_BYTES<LOW_KEYS>`): 32 `Member`s | 32 rows of `LOW_KEYS + 1` keys, an odd length
-// against bank conflicts. GLP (SIGMOD 2021), section 4.2, packs low-degree vertices into warps; here a lane needs
-// no other.
+// against bank conflicts. GLP (SIGMOD 2021), section 4.2, packs low-degree vertices into warps; here a vertex has a
+// lane of its own.
 #pragma once
 
 namespace ripplet {
@@ -80,17 +80,17 @@ RIPPLET_FN void choose_by_thread(const Run& run, Phase phase, u32 of_class, Key*
     const LpState& state = run.state;
     const Members members(state, of_class);
     const u32 count = members_until(state, phase, of_class);
-    // Lists of a class are about as long as one another, so warps are dealt the same number of members. To take them by
-    // a counter, as longer lists are, took longer than to read them: the atomics of all warps are at one address
+    // Lists of a class are of similar length, so that each warp gets the same number of members. On `road`, to take them
+    // by a counter, as `choose_sorted` does, doubled the time of the kernel: the atomics of all warps are at one address
     // (`choose_by_thread` in `bench/runs/2026-11-29-h200/phase-kernels.txt`).
-    const u64 warp = blockIdx.x * (BLOCK / 32) + threadIdx.x / 32, step = gridDim.x * BLOCK;
-    for (u64 first = members_from(state, phase, of_class) + warp * 32; first < count; first += step) {
-        const u32 item = (u32)first + lane_id();
+    const u64 thread = (u64)blockIdx.x * BLOCK + threadIdx.x, threads = (u64)gridDim.x * BLOCK;
+    for (u64 first = members_from(state, phase, of_class) + thread - lane_id(); first < count; first += threads) {
+        const u64 item = first + lane_id();
         const bool present = item < count;
-        const Member member = present ? member_of(state, members[item]) : Member{};
+        const Member member = present ? member_of(state, members[(u32)item]) : Member{};
         const Decision end = decide_by_thread<KEYS>(run, member, row);
         const Chooser v(run, member.id, member.label);
-        if (present) end_update_of(run, phase, of_class, item, member.place.degree(), v, end, counters);
+        if (present) end_update_of(run, phase, of_class, (u32)item, member.place.degree(), v, end, counters);
         __syncwarp();
     }
 }

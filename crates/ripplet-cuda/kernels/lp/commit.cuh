@@ -1,13 +1,13 @@
 // The commit (kernel `ripplet_commit`): when all vertices of the phase have chosen, their labels and columns are
 // stored, before any neighbour is activated. Under `async`, changes are committed at once, and `commit_all` only
-// visits them, to send them to other ranks.
+// visits them, to send them to other ranks, and unlists members.
 //
 //     members, class by class    | 4 9 7 | 1 - 8 2 | ...       - did not change
 //     chosen                     | 5 5 3 | 0   6 1 | ...
 //     thread                     | 0 1 2 | 3 4 5 6 | ...       labels[4] = 5, labels[9] = 5, ...
 //
 // Mapping: a thread per listed member, then a thread per large vertex, whose record has its outcome. A warp adds up its
-// lanes' fingerprints, and the shares that they add to one total, by shuffles. Shared memory: none.
+// lanes' fingerprints, and the shares of lanes that join the same label, by shuffles. Shared memory: none.
 #pragma once
 
 namespace ripplet {
@@ -28,22 +28,22 @@ RIPPLET_FN u64 trace_of_change(const LpState& state, u32 v, u32 before, u32 labe
     return fingerprint;
 }
 
-// Moves the shares of the lanes that change their label. All lanes of a warp call it. Of the lanes that take the same
+// Moves the shares of the lanes that change their label. All lanes of a warp call it. Of the lanes that join the same
 // label, the first adds the shares of all: many vertices join the same large communities, and atomics at one address
-// come one after the other (`bench/runs/2026-11-29-h200/waiting-kernels.txt`, `match`: `rmat` .94 of the time).
+// are serialized (`match` against `pdl` in `bench/runs/2026-11-29-h200/waiting-kernels.txt`: .93 of the time of `rmat`).
 RIPPLET_FN void move_shares(const LpState& state, bool changes, u32 v, u32 from, u32 to) {
     if (TOTAL == TOTAL_NONE) return;
     u32 share = changes ? share_of(state, v) : 0;
     if (changes && from < state.graph.vertices) atomicSub(state.totals.by_label + from, share);
     const bool adds = changes && to < state.graph.vertices;
     const u32 alike = __match_any_sync(ALL_LANES, adds ? to : NO_LABEL);
-    u32 open = __ballot_sync(ALL_LANES, adds && __popc(alike) > 1);
-    while (open != 0) {
-        const u32 first = (u32)__ffs(open) - 1, lanes = __shfl_sync(ALL_LANES, alike, first);
-        const bool is_one = (lanes >> lane_id() & 1) != 0;
-        const u32 sum = warp_sum(is_one ? share : 0);
-        if (is_one) share = lane_id() == first ? sum : 0;
-        open &= ~lanes;
+    u32 remaining = __ballot_sync(ALL_LANES, adds && __popc(alike) > 1);
+    while (remaining != 0) {
+        const u32 first = (u32)__ffs(remaining) - 1, group = __shfl_sync(ALL_LANES, alike, first);
+        const bool in_group = (group >> lane_id() & 1) != 0;
+        const u32 sum = warp_sum(in_group ? share : 0);
+        if (in_group) share = lane_id() == first ? sum : 0;
+        remaining &= ~group;
     }
     if (adds && share > 0) add_share(state, to, share);
 }
@@ -51,6 +51,7 @@ RIPPLET_FN void move_shares(const LpState& state, bool changes, u32 v, u32 from,
 // Stores what vertices have chosen. All lanes of a warp call it, each with a vertex that changed, or with `changes`
 // false. Returns whether the lane's vertex activates its neighbours.
 RIPPLET_FN bool commit_changes(const LpState& state, bool changes, u32 v, u32 label, u64* fingerprint) {
+    // A lane without a change has no other label before.
     const u32 before = changes ? state.labels[v] : label;
     if (changes && state.round.traced) *fingerprint += trace_of_change(state, v, before, label);
     const bool relabelled = before != label;
@@ -60,9 +61,8 @@ RIPPLET_FN bool commit_changes(const LpState& state, bool changes, u32 v, u32 la
     return changes && activates_neighbors(relabelled);
 }
 
-// Commits all choices, if they are not committed yet, and calls `each` with every changed vertex. Unlists the
-// vertices that activate no neighbour. All lanes of a warp call `each` together, with a flag. Returns the
-// change of the fingerprint.
+// Commits all choices, if they are not committed yet, and unlists the listed members that activate no neighbour. Calls
+// `each` with a vertex and whether it changed, all lanes of a warp together. Returns the change of the fingerprint.
 template <class Each> RIPPLET_FN u64 commit_all(const LpState& state, Phase phase, const Each& each) {
     const Tallies* tallies = state.tallies;
     const u32* lower = tallies->lower[phase.parity];

@@ -12,8 +12,8 @@
 // FAKE_LAUNCHES launches of unknown kernels until the device is lost (0)
 //
 // A kernel `copy` copies 8 bytes per thread of the grid from its argument's first address to its second.
-// `missing` is in no module. `waiting` says that it waits for the launch before: from architecture 9.0 on, it is an
-// error if it may not start early, and for all others if they may. Any kernel but `copy` does nothing, and after FAKE_LAUNCHES of them the device is
+// `missing` is in no module. `waiting` is marked as one that waits for the previous launch: it is an error if it may
+// not start early, and for all others if they may. Any kernel but `copy` does nothing, and after FAKE_LAUNCHES of them the device is
 // lost: all calls fail from then on.
 #include <stdint.h>
 #include <stdio.h>
@@ -218,7 +218,7 @@ unsigned cuLaunchKernelEx(const Configuration *it, void *function, void **parame
     if (attribute && (it->attributes->value[0] != 1 || (attribute != COOPERATIVE && attribute != STARTS_EARLY))) return INVALID_VALUE;
     void *waiting;
     cuModuleGetFunction(&waiting, NULL, "waiting");
-    const int may_start_early = function == waiting && attribute != COOPERATIVE && setting("FAKE_SM", 90) >= 90;
+    const int may_start_early = function == waiting && attribute != COOPERATIVE;
     if ((attribute == STARTS_EARLY) != may_start_early) return INVALID_VALUE;
     return launch(function, it->blocks[0], it->threads[0], parameters);
 }

@@ -21,9 +21,6 @@ use std::sync::{Arc, Mutex};
 /// The most bytes of a kernel's argument on any GPU.
 const MAX_ARGUMENT_BYTES: usize = 4096;
 
-/// The first GPUs that can start the blocks of a launch before the launch before has ended.
-const FIRST_TO_START_EARLY: (u32, u32) = (9, 0);
-
 /// The most modules that a device keeps loaded for later runs.
 const MAX_LOADED: usize = 32;
 
@@ -49,8 +46,6 @@ struct Kernels {
     name: String,
     /// The most bytes of shared memory of a block on the GPU.
     most_shared: u32,
-    /// Whether the GPU starts blocks before the launch before has ended.
-    starts_early: bool,
 }
 
 /// A kernel, and the most dynamic shared memory that it was configured for.
@@ -58,7 +53,7 @@ struct Kernels {
 struct Function {
     handle: CUfunction,
     shared: u32,
-    /// Whether it waits for the launch before by itself, so that its blocks may start earlier.
+    /// Whether it waits for the previous launch by itself, so that its blocks may start before that has ended.
     waits: bool,
 }
 
@@ -166,7 +161,6 @@ impl Modules {
             loaded: handle,
             name: source.name.clone(),
             most_shared: self.most_shared,
-            starts_early: self.architecture >= FIRST_TO_START_EARLY,
         };
         let module = Module(Arc::new(kernels));
         let mut loaded = lock(&self.loaded);
@@ -186,11 +180,9 @@ impl Module {
         let mut functions = lock(&module.functions);
         let mut function = match functions.get(kernel) {
             Some(function) => *function,
-            None => Function {
-                handle: module.find(kernel)?,
-                shared: 0,
-                waits: module.starts_early && module.waits(kernel),
-            },
+            None => {
+                Function { handle: module.find(kernel)?, shared: 0, waits: module.waits(kernel) }
+            }
         };
         if launch.shared > function.shared {
             let attribute = CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
@@ -234,7 +226,7 @@ impl Module {
             reason: format!("its argument has more than {MAX_ARGUMENT_BYTES} bytes"),
         })?;
         let mut parameters = [(&raw mut argument).cast()];
-        // Blocks that wait for one another must all be resident, so they do not start early.
+        // A cooperative launch starts when all its blocks have room: early starts of such were not measured.
         let mut attribute = match (cooperative, function.waits) {
             (true, _) => Some(switched_on(Id::CU_LAUNCH_ATTRIBUTE_COOPERATIVE)),
             (false, true) => {
@@ -271,7 +263,7 @@ impl Module {
 
 /// Returns an attribute of launches that is either on or off, on.
 fn switched_on(id: Id) -> CUlaunchAttribute {
-    // Each such attribute is one number at the begin of the value.
+    // Each such attribute is one number at the beginning of the value.
     let mut value = CUlaunchAttributeValue { pad: [0; 64] };
     value.cooperative = 1;
     CUlaunchAttribute { id, pad: [0; 4], value }
@@ -292,7 +284,8 @@ impl Kernels {
         Ok(handle)
     }
 
-    /// Whether a kernel says that it waits for the launch before: `RIPPLET_KERNEL` of the platform defines such.
+    /// Whether a kernel waits for the previous launch: `RIPPLET_KERNEL` in `platform.cuh` then defines `<kernel>_waits`. Without
+    /// an answer of the driver, it does not.
     fn waits(&self, kernel: &str) -> bool {
         let Ok(name) = CString::new(format!("{kernel}_waits")) else { return false };
         let (mut address, mut bytes) = (0, 0);

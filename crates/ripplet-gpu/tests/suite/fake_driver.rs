@@ -24,9 +24,7 @@ fn source() -> Source {
 /// `otherwise`.
 fn cache(folder: &Path, otherwise: Version, code: &[u8]) -> Cache {
     let cache = Cache::at(folder.to_owned());
-    let options = ["--std=c++17", "-default-device", "--fmad=false"];
-    let sm: u32 = std::env::var("FAKE_SM").map_or(90, |text| text.parse().expect("a number"));
-    let key = Key::new(&source().text, &options, (sm / 10, sm % 10));
+    let key = Key::new(&source().text, &["--std=c++17", "-default-device", "--fmad=false"], (9, 0));
     let nvrtc = nvrtc::available().unwrap_or(otherwise);
     cache.store(key, &Compiled { nvrtc, code: code.to_vec() }).expect("it is stored");
     cache
@@ -88,30 +86,21 @@ fn what_is_written_is_read() {
     });
 }
 
-fn kernels_that_wait_start_early(folder: &Path) {
-    let cache = cache(&folder.join("kernels"), NVRTC, ELF);
-    let device = CudaDevice::with_cache(0, Some(cache)).expect("a device");
-    let module = device.load(&source()).expect("kernels");
-    for kernel in ["waiting", "other", "waiting"] {
-        for cooperative in [false, true] {
-            let launch = Launch { cooperative, ..launch(kernel) };
-            // SAFETY: these kernels of the driver read nothing.
-            let launched = unsafe { device.launch(&module, &launch, &[0; 16]) };
-            assert_eq!(launched, Ok(()), "{kernel} {cooperative}");
+#[test]
+fn kernels_that_wait_start_early_and_no_others() {
+    inside("kernels_that_wait_start_early_and_no_others", &[("FAKE_LAUNCHES", "9")], |folder| {
+        let cache = cache(&folder.join("kernels"), NVRTC, ELF);
+        let device = CudaDevice::with_cache(0, Some(cache)).expect("a device");
+        let module = device.load(&source()).expect("kernels");
+        for kernel in ["waiting", "other", "waiting"] {
+            for cooperative in [false, true] {
+                let launch = Launch { cooperative, ..launch(kernel) };
+                // SAFETY: these kernels of the driver read nothing.
+                let launched = unsafe { device.launch(&module, &launch, &[0; 16]) };
+                assert_eq!(launched, Ok(()), "{kernel} {cooperative}");
+            }
         }
-    }
-}
-
-#[test]
-fn a_gpu_starts_kernels_early_if_they_wait() {
-    let environment = [("FAKE_LAUNCHES", "9")];
-    inside("a_gpu_starts_kernels_early_if_they_wait", &environment, kernels_that_wait_start_early);
-}
-
-#[test]
-fn an_older_gpu_starts_none_early() {
-    let environment = [("FAKE_LAUNCHES", "9"), ("FAKE_SM", "80")];
-    inside("an_older_gpu_starts_none_early", &environment, kernels_that_wait_start_early);
+    });
 }
 
 #[test]
