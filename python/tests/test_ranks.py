@@ -154,6 +154,10 @@ THREADS = """
     g, _ = rp.generate.planted(20_000, 200_000)
 
     def most_threads(**options):
+        # Also those that live for a moment, which a single run may miss.
+        return max(most_threads_once(**options) for _ in range(8))
+
+    def most_threads_once(**options):
         most, done = 0, threading.Event()
         def watch():
             nonlocal most

@@ -428,8 +428,10 @@ def lcc(
     ranks, rank_deadline
         The processes that share the run on their CPUs, as of :func:`communities`: each then gets all values.
     """
-    shared = {"ranks": ranks, "rank_deadline": rank_deadline}
-    return _values("lcc", data, progress, definition=definition, device=device, threads=threads, **shared)
+    choices: dict[str, Any] = {
+        "definition": definition, "device": device, "ranks": ranks, "rank_deadline": rank_deadline, "threads": threads
+    }
+    return _values("lcc", data, progress, **choices)
 
 
 @options
@@ -443,7 +445,7 @@ def triangles(
     progress: Progress = "auto",
 ) -> Values:
     """Number of triangles that each vertex is a corner of. Options are those of :func:`lcc`."""
-    choices = {"device": device, "ranks": ranks, "rank_deadline": rank_deadline, "threads": threads}
+    choices: dict[str, Any] = {"device": device, "ranks": ranks, "rank_deadline": rank_deadline, "threads": threads}
     return _values("lcc", data, progress, 1, line=_line("triangles", choices), **choices)
 
 

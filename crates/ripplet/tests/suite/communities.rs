@@ -132,7 +132,8 @@ fn ranks_load_their_parts_and_find_the_communities_of_one_process() {
         ["rank 1 has other input files than rank 0"; 2]
     );
     let [first, second] = &errors(["g.rg", "none.rg"], same)[..] else { panic!("two ranks") };
-    assert!(first == "another rank failed" && second.contains("none.rg"), "{first}; {second}");
+    let failed = "another rank failed to load its part";
+    assert!(first == failed && second.contains("none.rg"), "{first}; {second}");
     let no_parts = errors(["g.gml"; 2], same);
     assert!(no_parts.iter().all(|error| error.contains("only tables of edges and .rg")));
     let joined = errors(["g.rg"; 2], join);
