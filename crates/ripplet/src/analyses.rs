@@ -349,8 +349,8 @@ impl<'g> AnalysisRun<'g> {
     /// choices, and has all values, bit for bit those of one process. Ranks share PageRank, also personalized, components,
     /// and clustering coefficients with their triangles.
     ///
-    /// Each rank has the whole graph, computes the values of a part of the vertices on its CPU, and sends them to all others,
-    /// those of PageRank in each round. An analysis that ranks do not share, or a GPU that is named, is refused before the first
+    /// Each rank has the whole graph, computes the values of a part of the vertices on its CPU, and sends them to all others
+    /// (of PageRank, in each round). An analysis that ranks do not share, or a GPU that is named, is refused before the first
     /// message ([`SwarmError::NotOnRanks`], [`AnalyseError::GpuOnRanks`]). After any other error, for instance
     /// if graphs or choices differ ([`AnalyseError::Ranks`]), the communicator is aborted, which ends the other ranks.
     ///
