@@ -13,13 +13,12 @@ use ripplet::analytics::closeness::Closeness;
 use ripplet::analytics::lcc::{Definition, Lcc};
 use ripplet::analytics::pagerank::{Jumps, JumpsError, PageRank, Stop};
 use ripplet::analytics::{Lengths, PathAnalysis, Sample, Sources, SourcesError};
-use ripplet::device::threads_of_rank;
+use ripplet::device::threads_beside;
 use ripplet::graph::{GraphView, VertexId, memory};
 use ripplet::lp::cpu::CpuExecutor;
 use ripplet::lp::{Item, Plan};
-use ripplet::ranks::{Hosts, SharedComm, Sharing};
+use ripplet::ranks::Sharing;
 use ripplet::swarm::{Analysis, Column};
-use std::sync::PoisonError;
 use std::time::Duration;
 
 /// Values of an analysis.
@@ -176,7 +175,8 @@ pub fn analyse(
         let found = match comm_of(sharing, deadline)? {
             None => run.run_with(watch)?,
             Some(comm) => {
-                let threads = threads_among(&comm, threads)?;
+                let threads = threads_beside(threads, &comm)
+                    .map_err(|error| Failure::new(Class::Run, error))?;
                 CpuExecutor::new(threads)?.install(|| run.ranks(comm).run_with(watch))?
             }
         };
@@ -199,13 +199,6 @@ pub fn analyse(
         let fallback = found.fallback().map(|fallback| fallback.reason.clone());
         Ok(Values { columns, ends, device: found.device().into(), fallback })
     })
-}
-
-/// Returns the threads of this process, as all that share a run do at the same time.
-fn threads_among(comm: &SharedComm, asked: Option<usize>) -> Result<Option<usize>, Failure> {
-    let mut comm = comm.lock().unwrap_or_else(PoisonError::into_inner);
-    let hosts = Hosts::gather(&mut comm).map_err(|error| Failure::new(Class::Run, error))?;
-    Ok(threads_of_rank(asked, &hosts, comm.rank()))
 }
 
 /// Returns the sample of the vertices, if one is requested.

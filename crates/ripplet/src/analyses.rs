@@ -445,8 +445,7 @@ impl<'g> AnalysisRun<'g> {
 
     /// Returns the vertices whose values a rank computes.
     fn own(&self, comm: &Comm) -> Range<VertexId> {
-        let parts = Parts::of_ranks(self.graph, comm.size());
-        if comm.rank() < parts.ranks() { parts.of(comm.rank()) } else { 0..0 }
+        Parts::of_ranks(self.graph, comm.size()).of(comm.rank())
     }
 
     /// Returns the memory that a rank with the vertices `own` needs.

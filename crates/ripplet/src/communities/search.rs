@@ -3,7 +3,7 @@
 use super::kept::Kept;
 use super::result::{Communities, ComputedOn};
 use crate::checkpoints::{CheckpointError, CheckpointOptions, ResumeError};
-use crate::device::{AnyExecutor, Device, DeviceFailure, Fallback, OpenError, threads_of_rank};
+use crate::device::{AnyExecutor, Device, DeviceFailure, Fallback, OpenError, threads_beside};
 use crate::programs::{BuiltIn, ProgramError, ProgramName};
 use crate::{Storage, StoredGraph};
 use ripplet_graph::{GraphView, OutOfMemory, VertexId};
@@ -19,7 +19,7 @@ use ripplet_lp::{
     Counter, DynProgram, Executor, Label, NO_LABEL, Outcome, Plan, RankLabels, RoundObserver,
     RunError, RunIdentity, Schedule, Settings, Stop,
 };
-use ripplet_ranks::{Hosts, SharedComm};
+use ripplet_ranks::SharedComm;
 use std::borrow::Cow;
 use std::num::NonZeroU32;
 use std::sync::{Arc, PoisonError};
@@ -467,7 +467,7 @@ impl<'g> CommunitySearch<'g> {
     }
 
     /// Sets the threads of the CPU; by default one per core, and on [ranks](CommunitySearch::ranks) that share a machine, a
-    /// rank's [share](Hosts::share_of) of the cores.
+    /// rank's [share](ripplet_ranks::Hosts::share_of) of the cores.
     #[must_use]
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = Some(threads);
@@ -639,7 +639,8 @@ impl<'g> CommunitySearch<'g> {
             if let Some(&(choice, _)) = refused.iter().find(|(_, is_made)| *is_made) {
                 return Err(CommunitiesError::NotOnRanks(choice));
             }
-            let executor = AnyExecutor::of_rank(self.threads_beside(comm)?, comm.clone())?;
+            let threads = threads_beside(self.threads, comm).map_err(RunError::from)?;
+            let executor = AnyExecutor::of_rank(threads, comm.clone())?;
             let executor = executor.with_rank_labels(self.rank_labels);
             return Ok(match &self.parts {
                 Some(parts) => (executor.with_parts(parts.clone()), None),
@@ -648,13 +649,6 @@ impl<'g> CommunitySearch<'g> {
         }
         let (executor, fallback) = self.device.open(self.device_memory)?.start(self.threads)?;
         Ok((executor.with_host_memory(self.host_memory), fallback))
-    }
-
-    /// Returns the threads of this rank, as all ranks do at the same time.
-    fn threads_beside(&self, comm: &SharedComm) -> Result<Option<usize>, CommunitiesError> {
-        let mut comm = comm.lock().unwrap_or_else(PoisonError::into_inner);
-        let hosts = Hosts::gather(&mut comm).map_err(RunError::from)?;
-        Ok(threads_of_rank(self.threads, &hosts, comm.rank()))
     }
 
     /// Returns the memory that the run needs, on the device that it would run on. [Ranks](CommunitySearch::ranks) call it

@@ -65,7 +65,7 @@ pub use host_memory::{available_memory, machine_memory, peak_memory};
 pub use kernels::{built_in_kernels, compile_kernels};
 pub use list::gpus;
 pub use open::{OpenError, Opened};
-pub use ranks::threads_of_rank;
+pub use ranks::{threads_beside, threads_of_rank};
 pub use workers::{GpuWorker, OpenWorkersError, Workers};
 
 use ripplet_graph::GraphView;

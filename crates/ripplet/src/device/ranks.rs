@@ -7,7 +7,7 @@ use ripplet_lp::{
     DynProgram, Executor, Outcome, Plan, RankExecutor, RankLabels, RoundObserver, RunError,
     RunIdentity, Settings,
 };
-use ripplet_ranks::{Hosts, SharedComm};
+use ripplet_ranks::{CommError, Hosts, SharedComm};
 use std::sync::{Arc, PoisonError};
 
 /// Returns the threads of a rank for [`AnyExecutor::of_rank`](super::AnyExecutor::of_rank), `None` for one per core: the
@@ -33,6 +33,16 @@ pub fn threads_of_rank(asked: Option<usize>, hosts: &Hosts, rank: usize) -> Opti
     let share = hosts.share_of(rank);
     let is_divided = share.ranks > 1 && threads_of_environment().is_none();
     asked.or_else(|| is_divided.then_some(share.threads))
+}
+
+/// Returns the threads of this rank by [`threads_of_rank`], as all ranks do at the same time.
+///
+/// # Errors
+/// If a message between ranks fails.
+pub fn threads_beside(asked: Option<usize>, comm: &SharedComm) -> Result<Option<usize>, CommError> {
+    let mut comm = comm.lock().unwrap_or_else(PoisonError::into_inner);
+    let hosts = Hosts::gather(&mut comm)?;
+    Ok(threads_of_rank(asked, &hosts, comm.rank()))
 }
 
 /// Executor of a rank that first compares its graph with the others'.
