@@ -1,6 +1,7 @@
 // Contraction: each part becomes a vertex of the next level. Traag, Waltman and van Eck (2019) aggregate a network by
 // its refined partition in the same way; merging aggregates communities, as Blondel et al. (2008) do.
 //
+//     unite    finished vertices become one part
 //     number   founders per block --sum_founders--> first numbers --number_founders--> founders, part_of
 //     group    count_members --sum_of_parts--> ends --group_members--> members side by side
 //     sum up   per part: the members' arcs by the other end's part, in a table; then appended to the level's arcs
@@ -59,6 +60,39 @@ template <class Value, class Store> RIPPLET_FN void sums_before(const Work& work
         const u32 sum = before + block_sum_before(value(item), of_warps, all);
         store(item, sum);
         before += all;
+    }
+}
+
+// Whether nothing changes a vertex any more (`refine/finished.rs` of ripplet-lp): it has no arcs, and is alone in its
+// community.
+RIPPLET_FN bool is_finished(const Work& work, u32 v) {
+    if (work.level.degrees[v] > 0 || (work.partition.fixed && work.partition.fixed[v])) return false;
+    return work.community_totals[work.communities[v]] == work.level.masses[v];
+}
+
+RIPPLET_FN void find_finished(const Work& work) {
+    u32 count = 0, complement = 0;
+    for (u32 v = first_item(); v < work.level.vertices; v += next_item()) {
+        if (!is_finished(work, v)) continue;
+        count++;
+        complement = max(complement, ~v);
+    }
+    // Lanes may have left the loop at different times.
+    __syncwarp();
+    count = warp_sum(count);
+    complement = warp_max(complement);
+    if (lane_id() > 0 || count == 0) return;
+    atomicAdd(&work.counters->finished, count);
+    atomicMax(&work.counters->not_finished, complement);
+}
+
+// Makes finished vertices one part, as they are no longer part of what is contracted.
+RIPPLET_FN void unite_finished(const Work& work) {
+    const u32 first = work.contraction.finished;
+    for (u32 v = first_item(); v < work.level.vertices; v += next_item()) {
+        if (v == first || !is_finished(work, v)) continue;
+        work.partition.labels[v] = first;
+        add_mass(work.partition, first, mass_of(work.level, v));
     }
 }
 

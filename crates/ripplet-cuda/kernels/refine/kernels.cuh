@@ -10,7 +10,7 @@
 //     contract_0 to contract_3             the same                      the same per part         contract.cuh
 //     commit                               256                           a thread per change       commit.cuh
 //     activate, activate_long              256                           8 lanes; the grid         commit.cuh
-//     count_founders to group_members      256; of `sum_…` one of 1024   a thread per vertex, part contract.cuh
+//     find_finished to group_members       256; of `sum_…` one of 1024   a thread per vertex, part contract.cuh
 //     sum_up_huge, append_huge             256                           the grid for one part     contract.cuh
 //     finish_huge                          32, one block                 a thread for one part     contract.cuh
 //     sum_masses to lift                   256                           a thread per vertex, part levels.cuh
@@ -32,6 +32,8 @@ RIPPLET_STEP(fill_order, 256, 4, fill_order)
 RIPPLET_STEP(commit, 256, 4, commit)
 RIPPLET_STEP(activate, 256, 4, activate)
 RIPPLET_STEP(activate_long, 256, 4, activate_long)
+RIPPLET_STEP(find_finished, 256, 4, find_finished)
+RIPPLET_STEP(unite_finished, 256, 4, unite_finished)
 RIPPLET_STEP(count_founders, 256, 4, count_founders)
 RIPPLET_STEP(sum_founders, 1024, 1, sum_founders)
 RIPPLET_STEP(number_founders, 256, 4, number_founders)

@@ -109,13 +109,23 @@ RIPPLET_FN u32 name_of(const Work& work, u32 part) {
     return work.contraction.names[work.coarse_partition.labels[part]];
 }
 
-// Gives each vertex the community of its part; masses and sizes are 0 before.
+// Gives each vertex the community of its part; masses and sizes are 0 before. Finished vertices are communities of their
+// own.
 RIPPLET_FN void lower(const Work& work) {
     const Contraction& contraction = work.contraction;
-    for (u32 v = first_item(); v < work.level.vertices; v += next_item())
-        work.partition.labels[v] = contraction.founders[name_of(work, contraction.part_of[v])];
+    const u32 finished = contraction.finished == NONE ? NONE : contraction.part_of[contraction.finished];
+    for (u32 v = first_item(); v < work.level.vertices; v += next_item()) {
+        const u32 part = contraction.part_of[v];
+        if (part != finished) {
+            work.partition.labels[v] = contraction.founders[name_of(work, part)];
+            continue;
+        }
+        work.partition.labels[v] = v;
+        set_mass(work.partition, v, mass_of(work.level, v));
+        if (LIMITED) work.partition.sizes[v] = work.level.sizes[v];
+    }
     for (u32 part = first_item(); part < contraction.parts; part += next_item())
-        if (name_of(work, part) == part) {
+        if (part != finished && name_of(work, part) == part) {
             const u32 label = work.coarse_partition.labels[part], founder = contraction.founders[part];
             set_mass(work.partition, founder, mass_of(work.coarse_partition, label));
             if (LIMITED) work.partition.sizes[founder] = work.coarse_partition.sizes[label];

@@ -79,6 +79,8 @@ struct Partition {
     u32* sizes;
 };
 
+constexpr u32 NONE = 0xffffffffu;
+
 // How the vertices of a level correspond to those of its contraction.
 struct Contraction {
     // For each vertex of the level, its part; for each part, its founder.
@@ -89,7 +91,9 @@ struct Contraction {
     u32 *begin, *names;
     // The founders of each block of `NUMBERED` vertices, then their exclusive prefix sum.
     u32* of_blocks;
-    u32 parts, padding;
+    u32 parts;
+    // The founder of the part of finished vertices, or `NONE`.
+    u32 finished;
 };
 
 struct Counters {
@@ -103,6 +107,8 @@ struct Counters {
     u32 chosen[MOST_PHASES], claims[MOST_PHASES];
     // The longest list of the largest class in the round.
     u32 longest;
+    // The number of finished vertices, and the largest complement of one.
+    u32 finished, not_finished;
     u64 scanned;
     // The end of all lists of contracted graphs.
     u64 arcs_end;

@@ -3,7 +3,7 @@
 use super::launch::Launcher;
 use super::places::{Places, Size};
 use super::source::source;
-use super::state::{Counters, Kind, Level, Partition, WeightKind};
+use super::state::{Counters, Kind, Level, NONE, Partition, WeightKind};
 use super::steps::{DeviceGraph, DevicePartition, DeviceSteps};
 use super::tuning::Tuning;
 use super::upload::upload;
@@ -164,6 +164,7 @@ impl<'a, D: Device> DeviceRefinement<'a, D> {
             arcs_end: 0,
             arcs_room: room,
             joined: 0,
+            finished: NONE,
         };
         let graph = DeviceGraph { level, figures, arcs: None };
         let partition = DevicePartition { partition, level };

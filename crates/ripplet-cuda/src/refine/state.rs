@@ -90,6 +90,9 @@ pub(super) struct Partition {
     pub sizes: Address,
 }
 
+/// No vertex.
+pub(super) const NONE: u32 = u32::MAX;
+
 /// How the vertices of a level correspond to those of its contraction: `Contraction`.
 #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 #[repr(C)]
@@ -103,7 +106,8 @@ pub(super) struct Contraction {
     pub names: Address,
     pub of_blocks: Address,
     pub parts: u32,
-    pub padding: u32,
+    /// [`NONE`] if the level has no finished vertices.
+    pub finished: u32,
 }
 
 /// Counts of kernels: `Counters`.
@@ -118,6 +122,8 @@ pub(super) struct Counters {
     chosen: [u32; MOST_PHASES],
     pub claims: [u32; MOST_PHASES],
     pub longest: u32,
+    pub finished: u32,
+    pub not_finished: u32,
     pub scanned: u64,
     pub arcs_end: u64,
     pub arcs: u64,

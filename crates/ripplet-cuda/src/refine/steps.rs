@@ -2,7 +2,7 @@
 
 use super::launch::{Items, Launcher};
 use super::state::{
-    CLASSES, Contraction, Counters, Kind, Level, Partition, SORTED, WeightKind, Work,
+    CLASSES, Contraction, Counters, Kind, Level, NONE, Partition, SORTED, WeightKind, Work,
 };
 use super::tuning::Tuning;
 use ripplet_gpu::{Address, Arena, Device};
@@ -69,6 +69,8 @@ pub struct DeviceSteps<'a, D: Device> {
     pub(super) arcs_room: u64,
     /// Vertices that joined a part in the last subdivision.
     pub(super) joined: u64,
+    /// The founder of the part of finished vertices in it, or [`NONE`].
+    pub(super) finished: u32,
 }
 
 /// The graph of a level on a device.
@@ -345,6 +347,25 @@ impl<D: Device> DeviceSteps<'_, D> {
         Ok(Some((graph, partition)))
     }
 
+    /// Makes the finished vertices of a level one part; returns how many joined the first.
+    fn unite_finished(&mut self, work: Work) -> Result<u64, RunError> {
+        let found = self.counted("ripplet_refine_find_finished", Items::Threads, &work)?;
+        if found.finished == 0 {
+            return Ok(0);
+        }
+        self.finished = !found.not_finished;
+        if found.finished > 1 {
+            let contraction = Contraction { finished: self.finished, ..work.contraction };
+            let (work, vertices) = (Work { contraction, ..work }, work.level.vertices.into());
+            self.launcher.launch(
+                "ripplet_refine_unite_finished",
+                Items::Threads(vertices),
+                &work,
+            )?;
+        }
+        Ok(u64::from(found.finished) - 1)
+    }
+
     /// Returns the arrays of a contraction to some parts, from the stack.
     fn reserve(&mut self, level: Level, parts: u64) -> (Contraction, Level, Partition) {
         let start = self.launcher.places.stack.start;
@@ -359,6 +380,7 @@ impl<D: Device> DeviceSteps<'_, D> {
             founders: take(4, parts),
             begin: take(4, parts),
             parts: parts as u32,
+            finished: self.finished,
             ..Contraction::default()
         };
         let coarse = Level {
@@ -479,7 +501,13 @@ impl<D: Device> RefineSteps for DeviceSteps<'_, D> {
         };
         let vertices = Items::Threads(graph.level.vertices.into());
         self.launcher.launch("ripplet_refine_separate", vertices, &work)?;
-        let counts = self.phases(&work, kernels, false, observer)?;
+        let mut counts = self.phases(&work, kernels, false, observer)?;
+        self.finished = NONE;
+        if counts.changed > 0 {
+            let fixed = communities.partition.fixed;
+            let work = Work { partition: Partition { fixed, ..work.partition }, ..work };
+            counts.changed += self.unite_finished(work)?;
+        }
         self.joined = counts.changed;
         Ok(counts)
     }

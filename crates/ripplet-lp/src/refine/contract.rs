@@ -37,14 +37,17 @@ pub(super) struct Contraction {
     pub vertex_of: Vec<VertexId>,
     /// For each vertex of the contracted level, the founder of its part.
     pub founders: Vec<VertexId>,
+    /// The founder of the part of finished vertices, if the level has some.
+    pub finished: Option<VertexId>,
 }
 
 impl Contraction {
-    /// Numbers the parts of the vertices `0..vertices`.
+    /// Numbers the parts of the vertices `0..vertices`; the finished ones among them are in one part.
     pub fn new(
         team: &ThreadTeam,
         vertices: u32,
         parts: &Partition,
+        finished: Option<VertexId>,
     ) -> Result<Contraction, OutOfMemory> {
         let vertices = vertices as usize;
         let founders_of = |range: Range<usize>| {
@@ -77,7 +80,12 @@ impl Contraction {
                 }
             }
         });
-        Ok(Contraction { vertex_of, founders })
+        Ok(Contraction { vertex_of, founders, finished })
+    }
+
+    /// Returns the vertex that the finished vertices have become, if there are some.
+    pub fn finished_part(&self) -> Option<VertexId> {
+        self.finished.map(|founder| self.vertex_of[founder as usize])
     }
 
     /// Sums up the masses and the arcs of the parts; `None` if the arrays have no space for the arcs.
@@ -379,7 +387,7 @@ mod tests {
         let vertex_of: Vec<VertexId> = (0..100).map(|v| (3 * v + v / 7) % 5).collect();
         let members_of = |part| (0..100).filter(move |v| (3 * v + v / 7) % 5 == part);
         let expected: Vec<VertexId> = (0..5).flat_map(members_of).collect();
-        let contraction = Contraction { vertex_of, founders: vec![0; 5] };
+        let contraction = Contraction { vertex_of, founders: vec![0; 5], finished: None };
         for threads in [1, 2, 4] {
             let pool = ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             let grouped = pool.install(|| with_whole_pool(|team| contraction.grouped(team)));
@@ -396,7 +404,8 @@ mod tests {
 
     #[test]
     fn nothing_is_grouped_into_nothing() {
-        let contraction = Contraction { vertex_of: Vec::new(), founders: Vec::new() };
+        let contraction =
+            Contraction { vertex_of: Vec::new(), founders: Vec::new(), finished: None };
         let grouped = with_whole_pool(|team| contraction.grouped(team));
         assert_eq!(grouped, Ok((Vec::new(), Vec::new())));
     }

@@ -3,7 +3,7 @@
 //! ```text
 //! cycle(level, partition):
 //!     move rounds
-//!     parts = subdivide the communities
+//!     parts = subdivide the communities; all finished vertices are one part (`finished.rs`)
 //!     coarse = contract the parts;   return if there are as many as vertices
 //!     cycle(coarse, the same communities of its vertices)
 //!     each vertex takes its part's community
@@ -170,7 +170,7 @@ impl<S: RefineSteps> Cycles<'_, S> {
         let rule = state.rule(figures, PARTS);
         let counts = steps.subdivide(graph, communities, rule, &**observer)?;
         state.scanned += counts.scanned;
-        // Each change joined one part to another.
+        // Each change joined one part to another, or one finished vertex to the others.
         let parts = figures.vertices - counts.changed as u32;
         if counts.changed == 0 || parts > state.room {
             return Ok(None);

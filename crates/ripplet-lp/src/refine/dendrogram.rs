@@ -196,7 +196,7 @@ impl Work<'_> {
         let named = initial(team, Some(self.labels), level.vertices())?;
         let partition = Partition::new(team, named, level)?;
         let inside = sums(team, level, &partition).inner;
-        let contraction = Contraction::new(team, level.vertices(), &partition)?;
+        let contraction = Contraction::new(team, level.vertices(), &partition, None)?;
         let arrays = ArcArrays::new(input.arcs)?;
         let workers = Workers::new(team, contraction.founders.len())?;
         let graph = contraction.graph(&arrays, level, &partition, &workers, self.observer)?;

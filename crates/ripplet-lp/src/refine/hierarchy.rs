@@ -132,7 +132,15 @@ impl Hierarchy<'_> {
             let HostContraction { map, graph: above, partition, .. } = next;
             parts.iter_mut().for_each(|part| *part = map.vertex_of[*part as usize]);
             let count = map.founders.len();
-            found.push(named_by_smallest(team, parts.len(), count, |v| parts[v as usize])?);
+            let mut named = named_by_smallest(team, parts.len(), count, |v| parts[v as usize])?;
+            // Finished vertices are one vertex of the level, but no community.
+            if let Some(finished) = map.finished_part() {
+                let are_finished = (0..vertices).filter(|&v| parts[v as usize] == finished);
+                are_finished.for_each(|v| {
+                    named[v as usize] = found.last().map_or(v, |below| below[v as usize]);
+                });
+            }
+            found.push(named);
             (graph, communities) = (above, partition);
         }
         Ok(found)

@@ -2,6 +2,7 @@
 
 use super::checkpoint::{activate, active_words};
 use super::contract::{Contraction, named_by_smallest};
+use super::finished;
 use super::input::LISTS_PER_TASK;
 use super::level::{ArcArrays, Level, LevelGraph, READ_PER_TASK};
 use super::moves::{MoveRound, Moves};
@@ -32,6 +33,8 @@ struct Workspace<'a> {
     phases: Phases,
     /// The parts of the current subdivision, of any level.
     parts: Partition,
+    /// The founder of the part of finished vertices in it, if there are some.
+    finished: Option<VertexId>,
     /// The arcs of contracted graphs.
     arrays: &'a ArcArrays,
     /// The labels of the best partition of the input.
@@ -81,6 +84,7 @@ impl<'a, L: Level> HostSteps<'a, L> {
             workers: Workers::new(team, vertices)?,
             phases: Phases::new(vertices)?,
             parts: Partition::new(team, memory::zeros(vertices)?, input)?,
+            finished: None,
             arrays,
             best,
         };
@@ -125,10 +129,18 @@ impl<'a> Workspace<'a> {
         rule: Rule,
         observer: &dyn Observer,
     ) -> Result<Counts, RunError> {
-        match rule.fits_64_under::<G::Null>() {
+        let mut counts = match rule.fits_64_under::<G::Null>() {
             true => self.subdivide_in::<G, i64>(level, communities, rule, observer),
             false => self.subdivide_in::<G, i128>(level, communities, rule, observer),
+        }?;
+        self.finished = None;
+        if counts.changed > 0 {
+            let (team, parts) = (self.workers.team, &self.parts);
+            let (first, count) = finished::unite(team, level, communities, parts);
+            self.finished = first;
+            counts.changed += count.saturating_sub(1);
         }
+        Ok(counts)
     }
 
     fn subdivide_in<G: Level, T: Gain>(
@@ -152,9 +164,9 @@ impl<'a> Workspace<'a> {
         communities: &Partition,
         observer: &dyn Observer,
     ) -> Result<Option<HostContraction<'a, G::Null>>, RunError> {
-        let Workspace { arrays, parts, workers, .. } = self;
+        let Workspace { arrays, parts, workers, finished, .. } = self;
         let team = workers.team;
-        let map = Contraction::new(team, level.vertices(), parts).map_err(refused)?;
+        let map = Contraction::new(team, level.vertices(), parts, *finished).map_err(refused)?;
         let below = arrays.len();
         let Some(graph) = map.graph(arrays, level, parts, workers, observer)? else {
             arrays.truncate(below);
@@ -175,20 +187,26 @@ impl<'a> Workspace<'a> {
         contraction: &HostContraction<'_, G::Null>,
     ) -> Result<u64, OutOfMemory> {
         let HostContraction { map, partition: coarse, begin, .. } = contraction;
-        let Contraction { vertex_of, founders } = map;
+        let (Contraction { vertex_of, founders, .. }, finished) = (map, map.finished_part());
         let (team, count) = (self.workers.team, founders.len());
         // The same names as before the cycle, so that vertices have moved only if their name has
         // changed.
         let names = named_by_smallest(team, count, count, |vertex| coarse.label(vertex))?;
         team.ranges(vertex_of.len(), READ_PER_TASK, |range| {
             for v in range {
+                if finished == Some(vertex_of[v]) {
+                    finished::part::<G::Null>(partition, v as Label, level.mass(v as VertexId));
+                    continue;
+                }
                 let label = founders[names[vertex_of[v] as usize] as usize];
                 partition.labels[v].store(label, Relaxed);
                 partition.set_mass::<G::Null>(v as Label, Mass::default());
             }
         });
         team.ranges(count, READ_PER_TASK, |range| {
-            for vertex in range.filter(|&vertex| names[vertex] as usize == vertex) {
+            let is_first = |&vertex: &usize| names[vertex] as usize == vertex;
+            let is_open = |&vertex: &usize| finished != Some(vertex as VertexId);
+            for vertex in range.filter(is_first).filter(is_open) {
                 let mass = coarse.mass::<G::Null>(coarse.label(vertex as VertexId));
                 partition.set_mass::<G::Null>(founders[vertex], mass);
             }

@@ -43,6 +43,7 @@ mod contract;
 mod cycle;
 mod dendrogram;
 mod envelope;
+mod finished;
 mod fixed;
 mod hierarchy;
 mod host;

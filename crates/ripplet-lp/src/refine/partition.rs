@@ -170,6 +170,12 @@ impl Partition {
         }
     }
 
+    /// Returns whether a vertex is fixed.
+    #[inline]
+    pub fn is_fixed(&self, v: VertexId) -> bool {
+        self.states[v as usize].load(Relaxed) == FIXED
+    }
+
     /// Sets whether a vertex is updated in the next round, unless it is fixed.
     pub fn set_active(&self, v: VertexId, is_active: bool) {
         let state = &self.states[v as usize];

@@ -221,11 +221,17 @@ mod oracle {
             if labels.iter().enumerate().all(|(v, &label)| v as u32 == label) {
                 return;
             }
-            let parts = self.subdivide(level, &degree, labels);
-            let founders: Vec<u32> = (0..n as u32).filter(|&v| parts[v as usize] == v).collect();
-            if founders.len() == n {
+            let mut parts = self.subdivide(level, &degree, labels);
+            if (0..n).all(|v| parts[v] == v as u32) {
                 return;
             }
+            // What has no arcs and is alone in its community becomes one vertex above, and is apart below.
+            let mut community = vec![Mass::default(); n];
+            (0..n).for_each(|v| community[labels[v] as usize].plus(level.mass[v]));
+            let is_alone = |v: usize| community[labels[v] as usize].0 == level.mass[v].0;
+            let finished: Vec<usize> = (0..n).filter(|&v| degree(v) == 0 && is_alone(v)).collect();
+            finished.iter().for_each(|&v| parts[v] = finished[0] as u32);
+            let founders: Vec<u32> = (0..n as u32).filter(|&v| parts[v as usize] == v).collect();
             let count = founders.len();
             if count > self.room.0 {
                 return;
@@ -264,6 +270,7 @@ mod oracle {
                 *label = *smallest.entry(*label).or_insert(x as u32);
             }
             *labels = vertex_of.iter().map(|&x| founders[above[x as usize] as usize]).collect();
+            finished.iter().for_each(|&v| labels[v] = v as u32);
             for v in 0..n {
                 let x = vertex_of[v] as usize;
                 if above[x] == begin[x] {
@@ -720,4 +727,35 @@ fn weights_far_from_the_resolution_are_exact_or_refused() {
         assert!(matches!(refused, RefineError::Scale { .. }), "{weight} at {gamma}: {refused}");
         assert!(refused.to_string().contains("multiply all weights"), "{refused}");
     }
+}
+
+/// Vertices without edges and small components cost other vertices no quality, though contracted graphs have them.
+#[test]
+fn isolated_vertices_and_small_components_take_no_room() {
+    let planted = Planted::new(2000, 12_000, 0.3).generate().unwrap().edges;
+    let own: Edges =
+        planted.sources().iter().zip(planted.targets()).map(|(&u, &v)| (u, v, 1)).collect();
+    let refined = |vertices: u32, edges: &Edges| {
+        let graph = graph(vertices, edges, false);
+        let found = run(&graph, &RefineOptions::new(modularity(1.0))).unwrap();
+        (Quality::at_resolution(&graph, &found.labels, 1.0).unwrap().modularity, found)
+    };
+    let (alone, found) = refined(2000, &own);
+    let levels = |found: &Refined| found.rounds.iter().map(|round| round.level).max();
+    for isolated in [2000, 20_000] {
+        let (quality, beside) = refined(2000 + isolated, &own);
+        assert!(quality > alone - 0.003, "{quality} instead of {alone}");
+        assert!((2000..2000 + isolated).all(|v| beside.labels[v as usize] == v));
+        assert!(levels(&beside) >= levels(&found));
+    }
+    // A pair adds 1 to the edges, and finds itself.
+    let pairs = (0..1500).map(|pair| (2000 + 2 * pair, 2001 + 2 * pair, 1));
+    let (_, beside) = refined(5000, &own.iter().copied().chain(pairs).collect());
+    assert!((2000..5000).all(|v| beside.labels[v as usize] == v & !1));
+    let communities = |labels: &[u32]| labels.iter().collect::<BTreeSet<_>>().len();
+    let (of_pairs, of_own) =
+        (communities(&beside.labels[2000..]), communities(&beside.labels[..2000]));
+    assert_eq!(of_pairs, 1500);
+    assert!(of_own <= communities(&found.labels) * 2, "{of_own} communities");
+    assert!(levels(&beside) >= levels(&found));
 }
