@@ -161,13 +161,13 @@ RIPPLET_FN void pack_updates(const RankStep& step) {
     const Ranks& ranks = step.ranks;
     const bool in_mirrors = mirrors_at_once(step.phase);
     u32 changes = 0;
-    const u64 fingerprint = commit_all(state, step.phase, [&](bool changed, u32 v) {
+    const Committed committed = commit_all(state, step.phase, [&](bool changed, u32 v) {
         if (in_mirrors)
             changes += changed;
         else
             pack_update(state, ranks, changed, v);
     });
-    add_fingerprint(state, fingerprint);
+    report(state, committed);
     changes = warp_sum(changes);
     if (lane_id() == 0 && changes > 0) atomicAdd(&ranks.updates->count, changes);
     if (blockIdx.x > 0 || threadIdx.x > 0) return;

@@ -82,9 +82,13 @@ RIPPLET_FN u32 share_of(const LpState& state, u32 v) {
     return (u32)((degree + dither) >> shift);
 }
 
-// Adds a vertex's share to the total of a label.
-RIPPLET_FN void add_share(const LpState& state, u32 label, u32 share) {
-    const u32 total = atomicAdd(state.totals.by_label + label, share) + share;
+// Adds a vertex's share to the total of a label, and returns that.
+RIPPLET_FN u32 add_share(const LpState& state, u32 label, u32 share) {
+    return atomicAdd(state.totals.by_label + label, share) + share;
+}
+
+// Raises the largest total to one that a label has had.
+RIPPLET_FN void raise_most_total(const LpState& state, u32 total) {
     u32* most = &state.tallies->most_total;
     if (FALLS_WITH_TOTAL && total > *(volatile u32*)most) atomicMax(most, total);
 }
@@ -95,7 +99,7 @@ RIPPLET_FN void move_share(const LpState& state, u32 v, u32 from, u32 to) {
     if (TOTAL == TOTAL_NONE) return;
     const u32 share = share_of(state, v);
     if (from < state.graph.vertices) atomicSub(state.totals.by_label + from, share);
-    if (to < state.graph.vertices) add_share(state, to, share);
+    if (to < state.graph.vertices) raise_most_total(state, add_share(state, to, share));
 }
 
 // Initialises a vertex's draft with the values of its written columns.
