@@ -195,7 +195,11 @@ impl From<CommunitiesError> for Failure {
             CommunitiesError::Refine(error) => error.into(),
             CommunitiesError::OutOfMemory(error) => error.into(),
             CommunitiesError::Quality(error) => error.into(),
-            CommunitiesError::HostMemory { .. } => Failure::new(Class::Memory, error),
+            CommunitiesError::Stage(failed) => match failed.own {
+                Some(own) => own.into(),
+                None => Failure::new(Class::Run, failed),
+            },
+            CommunitiesError::HostMemory(_) => Failure::new(Class::Memory, error),
             CommunitiesError::Threads(error) => error.into(),
             CommunitiesError::Open(_) => Failure::new(Class::Device, error),
             CommunitiesError::Checkpoint(error) => error.into(),

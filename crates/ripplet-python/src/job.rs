@@ -3,6 +3,7 @@
 use crate::error::{Class, Failure};
 use pyo3::prelude::*;
 use ripplet::Observer;
+use ripplet::communities::SearchObserver;
 use ripplet::graph::Cancel;
 use ripplet::lp::cpu::CpuExecutor;
 use ripplet::lp::{Round, RoundObserver};
@@ -83,6 +84,8 @@ impl RoundObserver for Watch {
         });
     }
 }
+
+impl SearchObserver for Watch {}
 
 /// How a run is started: its threads, and the callable that takes its progress.
 #[derive(Debug, Default)]

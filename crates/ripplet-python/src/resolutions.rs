@@ -9,6 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use ripplet::communities::{ProfileRange, columns_of_profile};
 use ripplet::graph::memory;
+use ripplet::lp::sweep::Sweep;
 use std::time::Instant;
 
 /// The gamma, the number of communities and the modularity of each layer.
@@ -27,7 +28,8 @@ pub fn sweep(
     let stored = graph.stored.clone();
     options.start()?.wait(py, move |watch| {
         let begin = Instant::now();
-        let swept = choices.search(stored.view()).sweep_with(halvings, watch)?;
+        let sweep = Sweep::halved(halvings).with_order();
+        let swept = choices.search(stored.view()).sweep_with(sweep, watch)?.into_communities()?;
         let found = Found::of(&stored, &swept.best, begin.elapsed().as_secs_f64())?;
         let layers = swept.layers.iter();
         let layers = layers.map(|of| (of.gamma, of.summary.communities, of.summary.modularity));
@@ -78,7 +80,7 @@ pub fn resolution_profile(
     options.start()?.wait(py, move |watch| {
         let begin = Instant::now();
         let search = choices.search(stored.view());
-        let profiled = search.resolution_profile_with(&range, watch)?;
+        let profiled = search.resolution_profile_with(&range, watch)?.into_communities()?;
         let seconds = begin.elapsed().as_secs_f64();
         let mut found = memory::with_room(profiled.partitions.len())?;
         for index in 0..profiled.partitions.len() {

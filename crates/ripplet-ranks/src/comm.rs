@@ -64,6 +64,41 @@ impl Traffic {
             waited: self.waited.saturating_sub(before.waited),
         }
     }
+
+    /// Returns the traffic of each rank, for each of these parts of a run; all ranks call it at the same time, with as many
+    /// parts.
+    ///
+    /// # Errors
+    /// See [`Wire::exchange`].
+    ///
+    /// # Examples
+    /// ```
+    /// use ripplet_ranks::{CommError, Threads, Traffic};
+    /// use std::time::Duration;
+    ///
+    /// let sent = Threads::run(2, Duration::from_secs(10), |mut comm| {
+    ///     comm.barrier("begin")?;
+    ///     let own = comm.traffic();
+    ///     let parts = Traffic::gather(&mut comm, &[own])?;
+    ///     Ok::<_, CommError>(parts[0].iter().map(|of| of.calls).collect::<Vec<_>>())
+    /// });
+    /// assert_eq!(sent, [Ok(vec![1, 1]), Ok(vec![1, 1])]);
+    /// ```
+    pub fn gather(comm: &mut Comm, parts: &[Traffic]) -> Result<Vec<Vec<Traffic>>, CommError> {
+        let words = |part: &Traffic| {
+            let waited = u64::try_from(part.waited.as_nanos()).unwrap_or(u64::MAX);
+            [part.calls, part.sent, part.received, waited]
+        };
+        let words: Vec<u64> = parts.iter().flat_map(words).collect();
+        let gathered = comm.all_gather("traffic", &words)?;
+        let of = |rank: usize, part: usize| {
+            let (words, _) = gathered.of(rank).as_chunks();
+            let &[calls, sent, received, waited] = words.get(part).unwrap_or(&[0; 4]);
+            Traffic { calls, sent, received, waited: Duration::from_nanos(waited) }
+        };
+        let of_each = |part| (0..comm.size()).map(|rank| of(rank, part)).collect();
+        Ok((0..parts.len()).map(of_each).collect())
+    }
 }
 
 /// The values that each rank sent, in the order of the ranks.

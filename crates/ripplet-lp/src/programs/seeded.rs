@@ -99,10 +99,18 @@ impl Seeded {
         graph: impl Into<GraphView<'g>>,
         attenuation: f64,
     ) -> Result<Seeded, BadAttenuation> {
+        let attenuation = Seeded::check_attenuation(attenuation)?;
+        Ok(Seeded { attenuation, unit: unit(graph.into()) })
+    }
+
+    /// Returns the attenuation as runs have it.
+    ///
+    /// # Errors
+    /// If it is not above 0 and at most 1.
+    pub fn check_attenuation(attenuation: f64) -> Result<f32, BadAttenuation> {
         let share = attenuation as f32;
         let fits = attenuation <= 1.0 && share > 0.0;
-        fits.then(|| Seeded { attenuation: share, unit: unit(graph.into()) })
-            .ok_or(BadAttenuation(attenuation))
+        fits.then_some(share).ok_or(BadAttenuation(attenuation))
     }
 
     /// Returns the settings of a run with these seeds: initial labels and columns.

@@ -34,7 +34,7 @@ pub struct CheckpointOptions {
 #[derive(Debug)]
 pub struct RunCheckpoints {
     checkpoints: Checkpoints,
-    every: Every,
+    options: CheckpointOptions,
     is_made: bool,
 }
 
@@ -73,7 +73,7 @@ impl CheckpointOptions {
     pub fn open(&self) -> Result<RunCheckpoints, CheckpointError> {
         let is_made = !self.folder.exists();
         let checkpoints = Checkpoints::open(&self.folder)?;
-        let opened = RunCheckpoints { checkpoints, every: self.every, is_made };
+        let opened = RunCheckpoints { checkpoints, options: self.clone(), is_made };
         match opened.checkpoints.rounds()?.first() {
             Some(&round) if !self.resume => {
                 Err(CheckpointError::Begun { folder: self.folder.clone(), round })
@@ -84,6 +84,11 @@ impl CheckpointOptions {
 }
 
 impl RunCheckpoints {
+    /// Returns the choice of the folder.
+    pub fn options(&self) -> &CheckpointOptions {
+        &self.options
+    }
+
     /// Returns the newest checkpoint of a run, and the keeper of those to come.
     ///
     /// It is that of the run to go on with, or of this run before its GPU failed.
@@ -91,7 +96,7 @@ impl RunCheckpoints {
     /// # Errors
     /// See [`Checkpoints::newest`].
     pub fn begin(&self, run: &RunIdentity) -> Result<(Option<Newest>, FileKeeper), ResumeError> {
-        Ok((self.checkpoints.newest(run)?, self.checkpoints.keeper(run, self.every)))
+        Ok((self.checkpoints.newest(run)?, self.checkpoints.keeper(run, self.options.every)))
     }
 
     /// Removes the checkpoints, once the results of the run are safe.

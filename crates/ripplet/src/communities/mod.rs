@@ -26,24 +26,42 @@
 //! | device | [`CommunitySearch::device`] | `auto` |
 //! | schedule | [`CommunitySearch::schedule`] | the program's |
 //! | counter | [`CommunitySearch::counter`], [`CommunitySearch::fitting_counter`] | exact |
+//! | test of the program's promises | [`CommunitySearch::check_program`] | none |
 //! | checkpoints | [`CommunitySearch::checkpoints`] | none |
 //! | limit of host memory | [`CommunitySearch::host_memory`] | none |
 //! | storage of the lists | [`CommunitySearch::storage`] | as they are |
 //! | stop rule | [`CommunitySearch::stop`] | the program's |
 //! | seed of draws | [`CommunitySearch::seed`] | 0 |
+//! | processes that share the run | [`CommunitySearch::ranks`] | none |
+//!
+//! | to | method |
+//! |---|---|
+//! | run | [`CommunitySearch::run`], with an observer [`CommunitySearch::run_with`] |
+//! | run without grouping members by community | [`CommunitySearch::labels_with`] |
+//! | know the memory before | [`CommunitySearch::plan`], [`CommunitySearch::estimate_with`] |
+//! | know how it was run | [`Communities::report`] |
+//! | follow it, and cancel | [`SearchObserver`] |
 
+mod error;
+mod found;
 mod kept;
+mod observer;
 mod profile;
 mod result;
+mod run;
 mod search;
 #[cfg(feature = "serde")]
 mod serialize;
 mod sweep;
 mod tables;
 
-pub use kept::Resumed;
-pub use profile::{ProfileRange, ProfiledCommunities};
+pub use error::{CommunitiesError, FailedStage, HostMemoryError, PlannedRun};
+pub use found::{FoundLabels, Memberships, RankReport, RefinementReport, RunReport, RunSeconds};
+pub use kept::{CheckpointReport, Resumed};
+pub use observer::{SearchEvent, SearchObserver};
+pub use profile::{ProfileRange, ProfiledCommunities, ProfiledLabels};
 pub use result::{Communities, Community, Iter, Members, UnknownVertex};
-pub use search::{CommunitiesError, CommunitySearch, communities};
-pub use sweep::SweptCommunities;
+pub use run::SearchEstimate;
+pub use search::{CommunitySearch, communities};
+pub use sweep::{SweptCommunities, SweptLabels};
 pub use tables::{NamedColumn, columns_of_dendrogram, columns_of_profile};

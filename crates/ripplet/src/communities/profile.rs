@@ -1,21 +1,41 @@
 //! Communities at all resolutions of a range.
 
-use super::result::{Communities, ComputedOn};
-use super::search::{CommunitiesError, CommunitySearch};
+use super::error::{CommunitiesError, PlannedRun};
+use super::found::{FoundLabels, Kind, RefinementReport, RunReport, RunSeconds};
+use super::observer::SearchObserver;
+use super::result::Communities;
+use super::run::{ComputedOn, SearchEstimate};
+use super::search::CommunitySearch;
 use crate::StoredGraph;
-use crate::device::AnyExecutor;
-use ripplet_graph::{OutOfMemory, memory};
+use crate::device::Device;
+use ripplet_graph::{GraphView, OutOfMemory, memory};
 use ripplet_lp::cpu::CpuExecutor;
 use ripplet_lp::refine::{
     DEFAULT_RUNS, Objective, Profile, ProfileOptions, Profiled, Resolution, profile, profile_plan,
 };
-use ripplet_lp::{Outcome, Plan, RoundObserver};
+use ripplet_lp::{Counter, Outcome, Plan};
 use std::ops::RangeInclusive;
+use std::time::Instant;
 
 /// The best partitions of a graph over a range of resolutions; see [`CommunitySearch::resolution_profile`].
 pub struct ProfiledCommunities<'g> {
     /// The communities of the widest resolutions, by their ratio.
     pub chosen: Communities<'g>,
+    /// The partitions, from the coarsest to the finest.
+    pub partitions: Vec<Profiled>,
+    /// The index of the chosen one.
+    pub chosen_at: usize,
+    /// The number of runs, without one more for each partition.
+    pub runs: u32,
+    /// Whether the number of runs ended the search: between two partitions there may be others.
+    pub is_cut: bool,
+}
+
+/// The labels of the best partitions of a graph over a range of resolutions; see
+/// [`CommunitySearch::resolution_profile_with`].
+pub struct ProfiledLabels<'g> {
+    /// The labels of the widest resolutions, by their ratio.
+    pub chosen: FoundLabels<'g>,
     /// The partitions, from the coarsest to the finest.
     pub partitions: Vec<Profiled>,
     /// The index of the chosen one.
@@ -85,7 +105,7 @@ impl<'g> CommunitySearch<'g> {
         &self,
         range: &ProfileRange,
     ) -> Result<ProfiledCommunities<'g>, CommunitiesError> {
-        self.resolution_profile_with(range, &mut ())
+        self.clone().resolution_profile_with(range, &mut ())?.into_communities()
     }
 
     /// Returns the memory that [`CommunitySearch::resolution_profile`] needs.
@@ -93,41 +113,86 @@ impl<'g> CommunitySearch<'g> {
     /// # Errors
     /// If a choice does not fit.
     pub fn plan_resolution_profile(&self, range: &ProfileRange) -> Result<Plan, CommunitiesError> {
-        let options = self.profile_options(range)?;
+        self.estimate_resolution_profile(range).map(|estimate| estimate.plan)
+    }
+
+    /// Returns the memory that [`CommunitySearch::resolution_profile`] needs, and what it would run on: the CPU.
+    ///
+    /// # Errors
+    /// If a choice does not fit.
+    pub fn estimate_resolution_profile(
+        &self,
+        range: &ProfileRange,
+    ) -> Result<SearchEstimate, CommunitiesError> {
+        let options = self.clone().profile_options(range)?;
         let threads = CpuExecutor::new(self.threads)?.threads();
         let stored = self.stored()?;
         let graph = stored.as_ref().map_or(self.graph, StoredGraph::view);
-        Ok(profile_plan(graph, &options, threads))
+        let plan = self.profile_plan(graph, &options, threads);
+        let (of_each, device, counter) = (Vec::new(), Device::cpu().to_string(), Counter::EXACT);
+        Ok(SearchEstimate { plan, of_each, device, fallback: None, counter })
     }
 
-    fn profile_options(&self, range: &ProfileRange) -> Result<ProfileOptions, CommunitiesError> {
+    fn profile_plan(&self, graph: GraphView<'_>, options: &ProfileOptions, threads: usize) -> Plan {
+        self.with_tables(profile_plan(graph, options, threads), graph)
+    }
+
+    fn profile_options(
+        &mut self,
+        range: &ProfileRange,
+    ) -> Result<ProfileOptions, CommunitiesError> {
         let modularity = Objective::Modularity(Resolution::Fixed(1.0));
         let ProfileRange { range, runs } = range.clone();
         Ok(ProfileOptions { range, runs, ..self.options_of_profile(modularity)? })
     }
 
-    /// Finds partitions as [`CommunitySearch::resolution_profile`] does, with an observer, which may cancel.
+    /// Finds partitions as [`CommunitySearch::resolution_profile`] does, with an observer, which may cancel, and returns labels
+    /// without grouping the members of each community. Initial labels are moved into the runs, and not copied.
     ///
     /// # Errors
     /// See [`CommunitySearch::resolution_profile`]; also if the observer cancels.
     pub fn resolution_profile_with(
-        &self,
+        mut self,
         range: &ProfileRange,
-        observer: &mut dyn RoundObserver,
-    ) -> Result<ProfiledCommunities<'g>, CommunitiesError> {
+        observer: &mut dyn SearchObserver,
+    ) -> Result<ProfiledLabels<'g>, CommunitiesError> {
         let options = self.profile_options(range)?;
         let pool = CpuExecutor::new(self.threads)?;
         let stored = self.stored()?;
         let graph = stored.as_ref().map_or(self.graph, StoredGraph::view);
-        let cpu = AnyExecutor::cpu(self.threads)?;
-        self.check_host_memory(&cpu, &profile_plan(graph, &options, pool.threads()))?;
-        let found = pool.install(|| profile(graph, &options, observer))?;
-        let mut outcome = Outcome::from(found.chosen()?);
-        self.apply_min_size(&mut outcome)?;
-        let computed_on = ComputedOn { device: cpu.name(), fallback: None };
-        let chosen = Communities::of_labels(self.graph, outcome, None)?.computed_on(computed_on);
-        let chosen_at = found.widest();
+        let plan = self.profile_plan(graph, &options, pool.threads());
+        self.check_host_memory(PlannedRun::Run, &plan)?;
+        let start = Instant::now();
+        let watch = &mut *observer;
+        let found = pool.install(|| profile(graph, &options, watch))?;
+        let all = start.elapsed().as_secs_f64();
+        let (chosen, chosen_at) = (found.chosen()?, found.widest());
+        let refinement = RefinementReport::from(&chosen);
+        let objective = match options.refine.objective {
+            Objective::Cpm(_) => Objective::Cpm(refinement.resolution),
+            modularity => modularity,
+        };
+        let kind = Kind::Refined { objective, seed: options.refine.seed };
+        let outcome = Outcome { split: None, ..Outcome::from(chosen) };
+        let mut seconds = RunSeconds::default();
+        seconds.add(all, &outcome);
+        let refinement = Some(refinement);
+        let report = RunReport { plan, seconds, refinement, ..RunReport::default() };
+        let computed_on = ComputedOn { device: Device::cpu().to_string(), fallback: None };
+        let chosen = self.labels(outcome, report, computed_on, kind, observer)?;
         let Profile { partitions, runs, is_cut, .. } = found;
+        Ok(ProfiledLabels { chosen, partitions, chosen_at, runs, is_cut })
+    }
+}
+
+impl<'g> ProfiledLabels<'g> {
+    /// Groups the members of each of the chosen communities.
+    ///
+    /// # Errors
+    /// If memory is refused.
+    pub fn into_communities(self) -> Result<ProfiledCommunities<'g>, CommunitiesError> {
+        let ProfiledLabels { chosen, partitions, chosen_at, runs, is_cut } = self;
+        let chosen = chosen.into_communities()?;
         Ok(ProfiledCommunities { chosen, partitions, chosen_at, runs, is_cut })
     }
 }

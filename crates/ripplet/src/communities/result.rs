@@ -1,5 +1,6 @@
 //! The communities that a run found, and their members.
 
+use super::found::RunReport;
 use super::kept::Resumed;
 use crate::device::Fallback;
 use ripplet_graph::{ExternalId, GraphView, OutOfMemory, VertexId, memory};
@@ -34,21 +35,10 @@ use thiserror::Error;
 pub struct Communities<'g> {
     graph: GraphView<'g>,
     outcome: Outcome,
-    computed_on: ComputedOn,
-    counter: Counter,
-    resumed: Option<Resumed>,
+    report: RunReport,
     groups: Groups,
     /// The communities of each vertex, if it may have several.
     of_vertex: Option<OfVertex>,
-}
-
-/// What computed communities.
-#[derive(Clone, Debug, Default)]
-pub(super) struct ComputedOn {
-    /// The name of the device.
-    pub device: String,
-    /// The reason why it was the CPU, if the choice allowed a GPU.
-    pub fallback: Option<Fallback>,
 }
 
 /// Memberships by community.
@@ -141,22 +131,14 @@ impl<'g> Communities<'g> {
         graph: GraphView<'g>,
         outcome: Outcome,
         strengths: Option<&[f32]>,
+        report: RunReport,
     ) -> Result<Communities<'g>, OutOfMemory> {
         let rows = (0..).zip(&outcome.labels).filter(|&(_, &label)| label != NO_LABEL);
         let rows = rows.map(|(vertex, &label)| {
             (vertex, label, strengths.map_or(1.0, |strengths| strengths[vertex as usize]))
         });
         let groups = Groups::new(rows, graph.vertices(), strengths.is_some())?;
-        let (computed_on, counter) = (ComputedOn::default(), Counter::EXACT);
-        Ok(Communities {
-            graph,
-            outcome,
-            computed_on,
-            counter,
-            resumed: None,
-            groups,
-            of_vertex: None,
-        })
+        Ok(Communities { graph, outcome, report, groups, of_vertex: None })
     }
 
     /// Returns the communities of memberships, which come by vertex.
@@ -164,6 +146,7 @@ impl<'g> Communities<'g> {
         graph: GraphView<'g>,
         outcome: Outcome,
         rows: &[Membership],
+        report: RunReport,
     ) -> Result<Communities<'g>, OutOfMemory> {
         let vertices = graph.vertices();
         let each = rows.iter().map(|row| (row.vertex, row.label, row.strength));
@@ -175,8 +158,7 @@ impl<'g> Communities<'g> {
         }
         let labels = memory::collected(rows.iter().map(|row| row.label))?;
         let of_vertex = Some(OfVertex { starts, labels });
-        let (computed_on, counter) = (ComputedOn::default(), Counter::EXACT);
-        Ok(Communities { graph, outcome, computed_on, counter, resumed: None, groups, of_vertex })
+        Ok(Communities { graph, outcome, report, groups, of_vertex })
     }
 
     /// Returns the communities of another partition that the same run found.
@@ -188,23 +170,7 @@ impl<'g> Communities<'g> {
             lists_moved: Vec::new(),
             ..self.outcome.clone()
         };
-        let computed_on = self.computed_on.clone();
-        Ok(Communities::of_labels(self.graph, outcome, None)?.computed_on(computed_on))
-    }
-
-    /// Sets what computed them.
-    pub(super) fn computed_on(self, computed_on: ComputedOn) -> Self {
-        Communities { computed_on, ..self }
-    }
-
-    /// Sets how votes were counted.
-    pub(super) fn counted_by(self, counter: Counter) -> Self {
-        Communities { counter, ..self }
-    }
-
-    /// Sets the checkpoint from which the run went on.
-    pub(super) fn resumed_from(self, resumed: Option<Resumed>) -> Self {
-        Communities { resumed, ..self }
+        Communities::of_labels(self.graph, outcome, None, self.report.clone())
     }
 
     /// Returns the number of communities.
@@ -274,8 +240,13 @@ impl<'g> Communities<'g> {
         self.outcome
     }
 
+    /// Returns how the search was run: device, memory, seconds, and more.
+    pub fn report(&self) -> &RunReport {
+        &self.report
+    }
+
     /// Returns the number of communities and the modularity of the labels. Cost: a pass over the
-    /// graph.
+    /// graph, of which a rank needs all lists; [`FoundLabels::summary`](super::FoundLabels::summary) is for parts.
     ///
     /// # Errors
     /// If memory is refused.
@@ -285,22 +256,22 @@ impl<'g> Communities<'g> {
 
     /// Returns the name of the device that computed them: `cpu`, or the GPU's number and model.
     pub fn device(&self) -> &str {
-        &self.computed_on.device
+        &self.report.device
     }
 
     /// Returns the reason why it was the CPU, if the choice allowed a GPU.
     pub fn fallback(&self) -> Option<&Fallback> {
-        self.computed_on.fallback.as_ref()
+        self.report.fallback.as_ref()
     }
 
     /// Returns how votes were counted: exactly, or by the sketch that was chosen or found.
     pub fn counter(&self) -> Counter {
-        self.counter
+        self.report.counter
     }
 
     /// Returns the checkpoint from which the run went on, if there was one.
     pub fn resumed(&self) -> Option<&Resumed> {
-        self.resumed.as_ref()
+        self.report.resumed.as_ref()
     }
 }
 

@@ -1,29 +1,23 @@
 //! The builder of a run.
 
-use super::kept::Kept;
-use super::result::{Communities, ComputedOn};
-use crate::checkpoints::{CheckpointError, CheckpointOptions, ResumeError};
-use crate::device::{AnyExecutor, Device, DeviceFailure, Fallback, OpenError, threads_beside};
+use super::error::CommunitiesError;
+use super::kept::Place;
+use super::observer::{SearchObserver, locked};
+use crate::checkpoints::{CheckpointOptions, RunCheckpoints};
+use crate::device::{AnyExecutor, Device, Fallback, HostLimit, threads_beside};
 use crate::programs::{BuiltIn, ProgramError, ProgramName};
 use crate::{Storage, StoredGraph};
-use ripplet_graph::{GraphView, OutOfMemory, VertexId};
-use ripplet_lp::cpu::{CpuExecutor, ThreadError};
+use ripplet_graph::{Direction, GraphView, OutOfMemory, VertexId};
 use ripplet_lp::engine::Parts;
-use ripplet_lp::programs::{
-    BadAttenuation, BadThreshold, Seed, SeedError, Seeded, Seeding, memberships, strengths,
-};
-use ripplet_lp::quality::QualityError;
+use ripplet_lp::programs::{BadAttenuation, Seed, Seeded, Seeding};
 use ripplet_lp::refine::{MergeShare, Objective, ProfileOptions, RefineError, RefineOptions};
-use ripplet_lp::small::{MinSize, drop_small_memberships};
-use ripplet_lp::{
-    Counter, DynProgram, Executor, Label, NO_LABEL, Outcome, Plan, RankLabels, RoundObserver,
-    RunError, RunIdentity, Schedule, Settings, Stop,
-};
+use ripplet_lp::small::MinSize;
+use ripplet_lp::{Counter, DynProgram, Label, RankLabels, RunError, Schedule, Settings, Stop};
 use ripplet_ranks::SharedComm;
-use std::borrow::Cow;
+use std::mem;
 use std::num::NonZeroU32;
-use std::sync::{Arc, PoisonError};
-use thiserror::Error;
+use std::ops::Range;
+use std::sync::Arc;
 
 /// Starts the choices of a run of label propagation on a graph; see [`CommunitySearch`].
 ///
@@ -51,7 +45,11 @@ pub fn communities<'g>(graph: impl Into<GraphView<'g>>) -> CommunitySearch<'g> {
         max_size: None,
         min_size: None,
         finds_counter: false,
+        check: None,
+        levels: false,
+        dendrogram: false,
         device: Device::auto(),
+        executor: None,
         schedule: None,
         stop: None,
         keep_disconnected: None,
@@ -95,148 +93,50 @@ pub fn communities<'g>(graph: impl Into<GraphView<'g>>) -> CommunitySearch<'g> {
 #[derive(Clone)]
 pub struct CommunitySearch<'g> {
     pub(super) graph: GraphView<'g>,
-    program: Choice,
+    pub(super) program: Choice,
     /// The score to increase by refinement, in place of the program.
-    refine: Option<Objective>,
+    pub(super) refine: Option<Objective>,
     /// The vertices that keep their community under refinement.
     fixed: Vec<VertexId>,
     /// The most vertices of a community under refinement.
     max_size: Option<NonZeroU32>,
     /// The least size of a community, and what becomes of smaller ones.
-    min_size: Option<MinSize>,
+    pub(super) min_size: Option<MinSize>,
     /// Whether the counter is the one that fits the memory, instead of the settings'.
-    finds_counter: bool,
-    device: Device,
+    pub(super) finds_counter: bool,
+    /// The vertices on which the program's promises are tested before the run.
+    pub(super) check: Option<u32>,
+    /// Whether the parts of the communities of a refinement are found after it.
+    pub(super) levels: bool,
+    /// Whether it is found after a refinement how its communities join.
+    pub(super) dendrogram: bool,
+    pub(super) device: Device,
+    /// The executor that has started on the device, and why that is the CPU.
+    executor: Option<(Arc<AnyExecutor>, Option<Fallback>)>,
     schedule: Option<Schedule>,
     stop: Option<Stop>,
     keep_disconnected: Option<bool>,
     merge: Option<Option<MergeShare>>,
     storage: Option<Storage>,
     /// The settings for which programs have no default.
-    settings: Settings,
+    pub(super) settings: Settings,
     seeds: Vec<Seed>,
     seeding: Seeding,
     pub(super) threads: Option<usize>,
     device_memory: Option<u64>,
-    host_memory: Option<u64>,
-    checkpoints: Option<CheckpointOptions>,
-    ranks: Option<SharedComm>,
+    pub(super) host_memory: Option<HostLimit>,
+    pub(super) checkpoints: Option<Place>,
+    pub(super) ranks: Option<SharedComm>,
     /// The vertices of each rank, if it has their lists alone.
     parts: Option<Parts>,
     rank_labels: RankLabels,
 }
 
+/// A program that is chosen.
 #[derive(Clone)]
-enum Choice {
+pub(super) enum Choice {
     BuiltIn(BuiltIn),
     Own(Arc<dyn DynProgram>),
-}
-
-/// Error of a search for communities.
-#[derive(Debug, Error)]
-pub enum CommunitiesError {
-    /// The program or a parameter does not exist.
-    #[error(transparent)]
-    Program(#[from] ProgramError),
-    /// The device cannot be opened.
-    #[error(transparent)]
-    Open(#[from] OpenError),
-    /// The system refuses the threads.
-    #[error(transparent)]
-    Threads(#[from] ThreadError),
-    /// The run failed.
-    #[error(transparent)]
-    Run(#[from] RunError),
-    /// Memory for the graph in another storage, or for the result, is refused.
-    #[error(transparent)]
-    OutOfMemory(#[from] OutOfMemory),
-    /// The attenuation of `seeded` is out of its range.
-    #[error(transparent)]
-    Attenuation(#[from] BadAttenuation),
-    /// The threshold of `slpa` is out of its range.
-    #[error(transparent)]
-    Threshold(#[from] BadThreshold),
-    /// A seed does not fit the graph.
-    #[error(transparent)]
-    Seed(#[from] SeedError),
-    /// `seeded` has no seeds.
-    #[error("seeded begins with vertices whose cluster is known, but no seeds are given")]
-    NoSeeds,
-    /// The modularity of a sweep could not be measured.
-    #[error(transparent)]
-    Quality(#[from] QualityError),
-    /// Refinement is not possible on this graph, or with these choices of it.
-    #[error(transparent)]
-    Refine(#[from] RefineError),
-    /// A choice of label propagation is made for refinement, which has none of it.
-    #[error("{0} is a choice of label propagation, and refinement has none; leave it out")]
-    UnusedByRefinement(&'static str),
-    /// A choice is made for a resolution profile, which has none of it.
-    #[error("a resolution profile has no choice of {0}; leave it out")]
-    UnusedByProfile(&'static str),
-    /// A choice of refinement is made for label propagation, which has none of it.
-    #[error("{0} are a choice of refinement, and label propagation has none; choose refinement")]
-    OnlyForRefinement(&'static str),
-    /// A choice is not possible on several ranks.
-    #[error("{0} is not possible on several ranks; leave it out, or run it in one process")]
-    NotOnRanks(&'static str),
-    /// A choice needs the whole graph on each rank.
-    #[error(
-        "{0} is not possible on parts of a graph; leave it out, or load the whole graph on each rank"
-    )]
-    NotOnParts(&'static str),
-    /// Communities that share vertices cannot join one another.
-    #[error(
-        "small communities join others only if communities share no vertex, but the program is {0}; drop them"
-    )]
-    JoinOverlapping(String),
-    /// Communities that join may exceed the limit of sizes.
-    #[error(
-        "small communities that join others may make ones larger than the limit of sizes; drop them, or leave the limit out"
-    )]
-    JoinBeyondMaxSize,
-    /// The run needs more host memory than it may use.
-    #[error(
-        "the run needs {needed} bytes of host memory with its graph, more than the limit of {limit}; allow more, or \
-         choose a smaller sketch or compressed storage"
-    )]
-    HostMemory {
-        /// The bytes of the plan.
-        needed: u64,
-        /// The limit.
-        limit: u64,
-    },
-    /// The run cannot keep checkpoints, or go on from one.
-    #[error(transparent)]
-    Checkpoint(#[from] CheckpointError),
-    /// A checkpoint keeps the state of one run.
-    #[error("{0} is many runs, and a checkpoint keeps the state of one; leave one of both out")]
-    CheckpointOfMany(&'static str),
-    /// A counter that fits may be another one when the run goes on.
-    #[error(
-        "a counter that fits depends on the memory at hand, and a run that goes on must count as it began; name the \
-         counter"
-    )]
-    CheckpointOfFittingCounter,
-    /// Seeds are given to another program.
-    #[error("seeds are for the program seeded, but the program is {0}")]
-    UnusedSeeds(String),
-}
-
-impl From<ResumeError> for CommunitiesError {
-    fn from(error: ResumeError) -> CommunitiesError {
-        CheckpointError::Resume(error).into()
-    }
-}
-
-impl DeviceFailure for CommunitiesError {
-    fn is_of_device(&self) -> bool {
-        match self {
-            CommunitiesError::Run(error) => error.is_of_device(),
-            CommunitiesError::Refine(error) => error.is_of_device(),
-            _ => false,
-        }
-    }
 }
 
 impl<'g> CommunitySearch<'g> {
@@ -356,10 +256,54 @@ impl<'g> CommunitySearch<'g> {
         self
     }
 
+    /// Tests the promises of the program on a sample of this many vertices before the run; see [`ripplet_lp::check`].
+    /// Without refinement, which has no program.
+    #[must_use]
+    pub fn check_program(mut self, sample: u32) -> Self {
+        self.check = Some(sample);
+        self
+    }
+
+    /// Says that [`FoundLabels::levels`](super::FoundLabels::levels) are found after a refinement: its plan has their memory.
+    #[must_use]
+    pub fn levels(mut self) -> Self {
+        self.levels = true;
+        self
+    }
+
+    /// Says that [`FoundLabels::dendrogram`](super::FoundLabels::dendrogram) is found after a refinement: its plan has the
+    /// memory, and a directed graph, which has none, is refused before the run.
+    #[must_use]
+    pub fn dendrogram(mut self) -> Self {
+        self.dendrogram = true;
+        self
+    }
+
     /// Chooses the device.
     #[must_use]
     pub fn device(mut self, device: Device) -> Self {
         self.device = device;
+        self
+    }
+
+    /// Runs on an executor that was started on the chosen device before, as [`Opened::start`](crate::device::Opened::start)
+    /// returns it, so that a GPU is checked before the graph is loaded. Limits of device memory and of what a GPU keeps on
+    /// the host are the executor's. [Ranks](CommunitySearch::ranks) start their own.
+    ///
+    /// ```
+    /// use ripplet::{Device, graph_from_edges};
+    ///
+    /// let device = Device::auto();
+    /// let opened = device.open(None)?;
+    /// // Loading a large graph would come here.
+    /// let graph = graph_from_edges([(1, 2), (2, 3), (3, 1)])?;
+    /// let found = ripplet::communities(&graph).device(device).executor(opened.start(Some(2))?).run()?;
+    /// assert_eq!(found.len(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn executor(mut self, (executor, fallback): (AnyExecutor, Option<Fallback>)) -> Self {
+        self.executor = Some((Arc::new(executor), fallback));
         self
     }
 
@@ -482,11 +426,30 @@ impl<'g> CommunitySearch<'g> {
     }
 
     /// Limits the bytes of host memory of the run's plan, the graph among them. A run whose plan exceeds it is refused; a
-    /// GPU then keeps less on the host, if it can. What comes after the run, small communities and the members of each
-    /// (see [`Communities`]), is not in the plan.
+    /// GPU keeps less on the host, if it can. What comes after the run, small communities and the members of each
+    /// (see [`Communities`](super::Communities)), is not in the plan.
     #[must_use]
-    pub fn host_memory(mut self, bytes: u64) -> Self {
-        self.host_memory = Some(bytes);
+    pub fn host_memory(self, bytes: u64) -> Self {
+        self.host_limit(HostLimit::WithGraph(bytes))
+    }
+
+    /// Limits the host memory of the run's plan as [`CommunitySearch::host_memory`] does, or that beside the graph.
+    ///
+    /// ```
+    /// use ripplet::device::{HostLimit, available_memory};
+    /// # let graph = ripplet::graph_from_edges([(1, 2), (2, 3), (3, 1)])?;
+    ///
+    /// // The graph is in memory already: the rest must fit in half of what is free.
+    /// let mut search = ripplet::communities(&graph);
+    /// if let Some(free) = available_memory() {
+    ///     search = search.host_limit(HostLimit::BesideGraph(free / 2));
+    /// }
+    /// assert!(search.run().is_ok());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn host_limit(mut self, limit: HostLimit) -> Self {
+        self.host_memory = Some(limit);
         self
     }
 
@@ -494,10 +457,20 @@ impl<'g> CommunitySearch<'g> {
     /// [`crate::checkpoints`]. The checkpoints are removed when the communities are found.
     ///
     /// A run that goes on has the labels, columns and counts of one that was not interrupted, also on another number of
-    /// threads or on another device. [`Communities::resumed`] says from where it went on.
+    /// threads, on another device, or on another number of ranks, of which the first one has the folder.
+    /// [`Communities::resumed`](super::Communities::resumed) says from where it went on.
     #[must_use]
     pub fn checkpoints(mut self, options: CheckpointOptions) -> Self {
-        self.checkpoints = Some(options);
+        self.checkpoints = Some(Place::Folder(options));
+        self
+    }
+
+    /// Keeps checkpoints as [`CommunitySearch::checkpoints`] does, in a folder that is open, such as since before the graph was
+    /// loaded. The caller [removes](RunCheckpoints::remove) them, once it has made its results safe. All ranks call it,
+    /// with `None` on those that do not have the folder.
+    #[must_use]
+    pub fn open_checkpoints(mut self, checkpoints: Option<Arc<RunCheckpoints>>) -> Self {
+        self.checkpoints = Some(Place::Opened(checkpoints));
         self
     }
 
@@ -505,8 +478,8 @@ impl<'g> CommunitySearch<'g> {
     ///
     /// Each rank updates a part of the vertices on its CPU, and each gets the communities of one process. Ranks on one
     /// machine divide its cores, unless [`CommunitySearch::threads`] or the
-    /// [environment](ripplet_lp::cpu::threads_of_environment) has a number. A run that fails on a rank aborts the
-    /// communicator, and fails on all.
+    /// [environment](ripplet_lp::cpu::threads_of_environment) has a number. A run that fails on a rank fails
+    /// on all: see [`SearchObserver::fail_stage`] and [`SearchObserver::on_failure`].
     ///
     /// ```
     /// use ripplet::ranks::Threads;
@@ -551,8 +524,8 @@ impl<'g> CommunitySearch<'g> {
         self
     }
 
-    /// Returns the settings of the run of a sweep, with the program's defaults.
-    pub(super) fn resolved_of_sweep(&self) -> Result<Settings, CommunitiesError> {
+    /// Takes the settings of the run of a sweep out of the search, with the program's defaults.
+    pub(super) fn resolved_of_sweep(&mut self) -> Result<Settings, CommunitiesError> {
         if self.refine.is_some() {
             return Err(CommunitiesError::UnusedByRefinement("a sweep"));
         }
@@ -565,8 +538,8 @@ impl<'g> CommunitySearch<'g> {
         self.resolved()
     }
 
-    /// Returns the settings of the run, with the program's defaults.
-    fn resolved(&self) -> Result<Settings, CommunitiesError> {
+    /// Takes the settings of the run out of the search, with the program's defaults: their arrays may be large.
+    pub(super) fn resolved(&mut self) -> Result<Settings, CommunitiesError> {
         let need_lists = [
             ("seeded", matches!(self.program, Choice::BuiltIn(BuiltIn::Seeded { .. }))),
             ("joining small communities", matches!(self.min_size, Some(MinSize::Join(_)))),
@@ -582,6 +555,12 @@ impl<'g> CommunitySearch<'g> {
         }
         if self.max_size.is_some() {
             return Err(CommunitiesError::OnlyForRefinement("limits of sizes"));
+        }
+        if self.levels {
+            return Err(CommunitiesError::OnlyForRefinement("parts of communities"));
+        }
+        if self.dendrogram {
+            return Err(CommunitiesError::OnlyForRefinement("dendrograms"));
         }
         let Settings { schedule, stop, keep_disconnected: keeps, merge, .. } = match &self.program {
             Choice::BuiltIn(program) => program.settings(),
@@ -602,17 +581,18 @@ impl<'g> CommunitySearch<'g> {
             stop: self.stop.clone().unwrap_or(stop),
             keep_disconnected: self.keep_disconnected.unwrap_or(keeps),
             merge: self.merge.unwrap_or(merge.filter(|_| self.settings.initial.is_none())),
-            ..self.settings.clone()
+            ..mem::take(&mut self.settings)
         };
+        let seeds = mem::take(&mut self.seeds);
         match &self.program {
-            Choice::BuiltIn(BuiltIn::Seeded { .. }) if self.seeds.is_empty() => {
+            Choice::BuiltIn(BuiltIn::Seeded { .. }) if seeds.is_empty() => {
                 Err(CommunitiesError::NoSeeds)
             }
             Choice::BuiltIn(BuiltIn::Seeded { .. }) => {
                 let vertices = self.graph.vertices();
-                Ok(Seeded::begin(settings, vertices, &self.seeds, self.seeding)?)
+                Ok(Seeded::begin(settings, vertices, &seeds, self.seeding)?)
             }
-            _ if self.seeds.is_empty() => Ok(settings),
+            _ if seeds.is_empty() => Ok(settings),
             Choice::BuiltIn(program) => {
                 Err(CommunitiesError::UnusedSeeds(program.name().to_string()))
             }
@@ -620,7 +600,8 @@ impl<'g> CommunitySearch<'g> {
         }
     }
 
-    fn instantiated(&self) -> Result<Instance, BadAttenuation> {
+    /// Returns the program on the graph.
+    pub(super) fn instantiated(&self) -> Result<Instance, BadAttenuation> {
         Ok(match &self.program {
             Choice::BuiltIn(program) => Instance::BuiltIn(program.instantiate(self.graph)?),
             Choice::Own(program) => Instance::Own(program.clone()),
@@ -634,7 +615,6 @@ impl<'g> CommunitySearch<'g> {
                 ("a GPU", !self.device.is_cpu() && !self.device.is_auto()),
                 ("a limit of device memory", self.device_memory.is_some()),
                 ("a counter that fits", self.finds_counter),
-                ("a checkpoint", self.checkpoints.is_some()),
             ];
             if let Some(&(choice, _)) = refused.iter().find(|(_, is_made)| *is_made) {
                 return Err(CommunitiesError::NotOnRanks(choice));
@@ -643,222 +623,56 @@ impl<'g> CommunitySearch<'g> {
             let executor = AnyExecutor::of_rank(threads, comm.clone())?;
             let executor = executor.with_rank_labels(self.rank_labels);
             return Ok(match &self.parts {
-                Some(parts) => (executor.with_parts(parts.clone()), None),
-                None => (executor, None),
+                Some(parts) => (Arc::new(executor.with_parts(parts.clone())), None),
+                None => (Arc::new(executor), None),
             });
         }
+        if let Some(started) = &self.executor {
+            return Ok(started.clone());
+        }
         let (executor, fallback) = self.device.open(self.device_memory)?.start(self.threads)?;
-        Ok((executor.with_host_memory(self.host_memory), fallback))
+        let limit = self.host_memory.map(HostLimit::bytes);
+        Ok((Arc::new(executor.with_host_memory(limit)), fallback))
     }
 
-    /// Returns the memory that the run needs, on the device that it would run on. [Ranks](CommunitySearch::ranks) call it
-    /// at the same time.
-    ///
-    /// # Errors
-    /// If the device cannot be opened, or a choice does not fit the graph.
-    pub fn plan(&self) -> Result<Plan, CommunitiesError> {
-        self.or_abort(self.planned())
+    /// Returns whether this process is the first one of those that share the run.
+    pub(super) fn is_first(&self) -> bool {
+        self.ranks.as_ref().is_none_or(|comm| locked(comm).rank() == 0)
     }
 
-    fn planned(&self) -> Result<Plan, CommunitiesError> {
-        if let Some(objective) = self.refine {
-            let options = self.refinement(objective)?;
-            let threads = CpuExecutor::new(self.threads)?.threads();
-            let (executor, _) = self.opened()?;
-            let stored = self.stored()?;
-            let graph = stored.as_ref().map_or(self.graph, StoredGraph::view);
-            return Ok(self.refinement_plan(&executor, graph, &options, threads));
-        }
-        let settings = self.resolved()?;
-        let program = self.instantiated()?;
-        let (executor, _) = self.opened()?;
-        let stored = self.stored()?;
-        let graph = stored.as_ref().map_or(self.graph, StoredGraph::view);
-        let settings = self.settings_on(&executor, graph, program.get(), &settings);
-        Ok(self.plan_on(&executor, graph, program.get(), &settings))
-    }
-
-    /// Returns the plan of a run, with the copy of a GPU's state that a checkpoint takes.
-    fn plan_on(
-        &self,
-        executor: &AnyExecutor,
-        graph: GraphView<'_>,
-        program: &dyn DynProgram,
-        settings: &Settings,
-    ) -> Plan {
-        let plan = executor.plan(graph, program, settings);
-        match self.checkpoints {
-            Some(_) => executor.add_checkpoints(plan, graph, program),
-            None => plan,
-        }
-    }
-
-    /// Returns the plan of a refinement, with that of its checkpoints.
-    fn refinement_plan(
-        &self,
-        executor: &AnyExecutor,
-        graph: GraphView<'_>,
-        options: &RefineOptions,
-        threads: usize,
-    ) -> Plan {
-        let plan = executor.plan_refinement(graph, options, threads);
-        match self.checkpoints {
-            Some(_) => executor.add_checkpoints_of_refinement(plan, graph),
-            None => plan,
-        }
-    }
-
-    /// Runs the program, and returns the communities. Under [`Device::auto`], a run that fails on
-    /// the GPU is repeated on the CPU.
-    ///
-    /// # Errors
-    /// If the device cannot be opened, a choice does not fit the graph, memory is refused, or the
-    /// run fails.
-    pub fn run(&self) -> Result<Communities<'g>, CommunitiesError> {
-        self.run_with(&mut ())
-    }
-
-    /// Runs the program as [`CommunitySearch::run`] does, with an observer, which may cancel.
-    ///
-    /// # Errors
-    /// See [`CommunitySearch::run`]; also if the observer cancels.
-    pub fn run_with(
-        &self,
-        observer: &mut dyn RoundObserver,
-    ) -> Result<Communities<'g>, CommunitiesError> {
-        self.or_abort(match self.refine {
-            Some(objective) => self.run_refinement(objective, observer),
-            None => self.run_program(observer),
-        })
-    }
-
-    /// Ends the work of all ranks if this one failed.
-    fn or_abort<T>(&self, done: Result<T, CommunitiesError>) -> Result<T, CommunitiesError> {
-        // What is not possible on ranks is refused on all of them, before the first message.
-        let is_refused =
-            matches!(done, Err(CommunitiesError::NotOnRanks(_) | CommunitiesError::NotOnParts(_)));
-        if let (Some(comm), Err(_), false) = (&self.ranks, &done, is_refused) {
-            comm.lock().unwrap_or_else(PoisonError::into_inner).abort(1);
-        }
-        done
-    }
-
-    fn run_program(
-        &self,
-        observer: &mut dyn RoundObserver,
-    ) -> Result<Communities<'g>, CommunitiesError> {
-        let settings = self.resolved()?;
-        let program = self.instantiated()?;
-        let program = program.get();
-        let opened = self.opened()?;
-        if self.finds_counter && self.checkpoints.is_some() {
-            return Err(CommunitiesError::CheckpointOfFittingCounter);
-        }
-        let kept = Kept::open::<CommunitiesError>(self.checkpoints.as_ref(), self.threads)?;
-        // A conversion takes long: what can be refused without it is refused before.
-        let stored = self.stored()?;
-        let graph = stored.as_ref().map_or(self.graph, StoredGraph::view);
-        let (found, device) = self.on_device(opened, |executor| {
-            let mut settings = self.settings_on(executor, graph, program, &settings);
-            self.check_host_memory(executor, &self.plan_on(executor, graph, program, &settings))?;
-            let identity = || executor.identity(graph, program, &settings);
-            let (mut run, state) = kept.begin::<CommunitiesError>(identity)?;
-            if state.is_some() {
-                settings.to_mut().resume = state;
-            }
-            let watch = &mut run.watch(observer);
-            let outcome = kept.install(|| executor.run(graph, program, &settings, watch))?;
-            Ok((outcome, settings.counter, run.resumed))
-        })?;
-        let (outcome, counter, resumed) = found;
-        let communities = self.result(outcome)?.counted_by(counter).computed_on(device);
-        kept.remove();
-        Ok(communities.resumed_from(resumed))
-    }
-
-    /// Runs `work` on the device. If `auto` chose a GPU that fails, runs it on the CPU. Also returns what it ran on.
-    pub(super) fn on_device<T>(
-        &self,
-        (executor, fallback): OnDevice,
-        mut work: impl FnMut(&AnyExecutor) -> Result<T, CommunitiesError>,
-    ) -> Result<(T, ComputedOn), CommunitiesError> {
-        self.device.run_on(&executor, self.threads, |executor, failed| {
-            let fallback = failed.or(fallback.as_ref()).cloned();
-            let done = work(executor)?;
-            Ok((done, ComputedOn { device: executor.name(), fallback }))
-        })
-    }
-
-    /// Returns the settings, with the counter that is to be found for the device's memory.
-    pub(super) fn settings_on<'s>(
-        &self,
-        executor: &AnyExecutor,
-        graph: GraphView<'_>,
-        program: &dyn DynProgram,
-        settings: &'s Settings,
-    ) -> Cow<'s, Settings> {
-        if !self.finds_counter {
-            return Cow::Borrowed(settings);
-        }
-        let fits = |plan: &Plan| self.check_host_memory(executor, plan);
-        match executor.fitting_counter(graph, program, settings, fits) {
-            (counter, _) if counter == settings.counter => Cow::Borrowed(settings),
-            (counter, _) => Cow::Owned(Settings { counter, ..settings.clone() }),
-        }
-    }
-
-    /// Refuses a plan of the CPU that exceeds the limit of host memory, with the graph that was given if the run works on a
-    /// copy; GPUs check theirs.
-    pub(super) fn check_host_memory(
-        &self,
-        executor: &AnyExecutor,
-        plan: &Plan,
-    ) -> Result<(), CommunitiesError> {
-        let original = match self.is_converted() {
-            true => self.graph.bytes(),
-            false => 0,
+    /// Returns the communicator of ranks, and the vertices whose lists this one reads.
+    pub(super) fn shared(&self, executor: &AnyExecutor) -> Option<(SharedComm, Range<VertexId>)> {
+        let (comm, cores) = (self.ranks.as_ref()?, executor.cores()?);
+        let (rank, ranks) = {
+            let comm = locked(comm);
+            (comm.rank(), comm.size())
         };
-        let needed = plan.total_host().saturating_add(original);
-        match self.host_memory.filter(|&limit| executor.is_cpu() && needed > limit) {
-            Some(limit) => Err(CommunitiesError::HostMemory { needed, limit }),
-            None => Ok(()),
+        let parts = match &self.parts {
+            Some(parts) => parts.clone(),
+            None => cores.install(|| Parts::of_ranks(self.graph, ranks)),
+        };
+        let own = if rank < parts.ranks() { parts.of(rank) } else { 0..0 };
+        Some((comm.clone(), own))
+    }
+
+    /// Ends a stage that ranks do together: if it failed on one of them, it fails on all.
+    pub(super) fn end_stage<T>(
+        &self,
+        own: Result<T, CommunitiesError>,
+        observer: &mut dyn SearchObserver,
+    ) -> Result<T, CommunitiesError> {
+        let Some(comm) = &self.ranks else { return own };
+        match own {
+            Ok(done) => observer.end_stage(comm).map(|()| done),
+            Err(error) => Err(observer.fail_stage(comm, error)),
         }
     }
 
-    fn run_refinement(
-        &self,
+    /// Takes the options of a refinement out of the search, or returns why the choices do not fit.
+    pub(super) fn refinement(
+        &mut self,
         objective: Objective,
-        observer: &mut dyn RoundObserver,
-    ) -> Result<Communities<'g>, CommunitiesError> {
-        let options = self.refinement(objective)?;
-        let opened = self.opened()?;
-        let stored = self.stored()?;
-        let graph = stored.as_ref().map_or(self.graph, StoredGraph::view);
-        let pool = CpuExecutor::new(self.threads)?;
-        let kept = Kept::open::<CommunitiesError>(self.checkpoints.as_ref(), self.threads)?;
-        let (found, device) = self.on_device(opened, |executor| {
-            let plan = self.refinement_plan(executor, graph, &options, pool.threads());
-            self.check_host_memory(executor, &plan)?;
-            let identity = || Ok(RunIdentity::of_refinement(graph, &options));
-            let (mut run, state) = kept.begin::<CommunitiesError>(identity)?;
-            let mut options = Cow::Borrowed(&options);
-            if state.is_some() {
-                options.to_mut().resume = state;
-            }
-            let watch = &mut run.watch(observer);
-            let refined = pool.install(|| executor.run_refinement(graph, &options, watch))?.0;
-            Ok((refined, run.resumed))
-        })?;
-        let (refined, resumed) = found;
-        let mut outcome = Outcome::from(refined);
-        self.apply_min_size(&mut outcome)?;
-        let communities = Communities::of_labels(self.graph, outcome, None)?.computed_on(device);
-        kept.remove();
-        Ok(communities.resumed_from(resumed))
-    }
-
-    /// Returns the options of a refinement, or why the choices do not fit.
-    fn refinement(&self, objective: Objective) -> Result<RefineOptions, CommunitiesError> {
+    ) -> Result<RefineOptions, CommunitiesError> {
         let unused = [
             ("a schedule", self.schedule.is_some()),
             ("a stop rule", self.stop.is_some()),
@@ -866,6 +680,7 @@ impl<'g> CommunitySearch<'g> {
             ("to keep disconnected communities", self.keep_disconnected == Some(true)),
             ("merging", self.merge.flatten().is_some()),
             ("seeds", !self.seeds.is_empty()),
+            ("a check of the program", self.check.is_some()),
         ];
         if let Some(&(choice, _)) = unused.iter().find(|(_, is_made)| *is_made) {
             return Err(CommunitiesError::UnusedByRefinement(choice));
@@ -873,14 +688,17 @@ impl<'g> CommunitySearch<'g> {
         if let (Some(_), Some(MinSize::Join(_))) = (self.max_size, self.min_size) {
             return Err(CommunitiesError::JoinBeyondMaxSize);
         }
-        let Settings { seed, initial, .. } = self.settings.clone();
-        let (fixed, max_size) = (self.fixed.clone(), self.max_size);
+        if self.dendrogram && self.graph.direction() == Direction::Directed {
+            return Err(RefineError::DirectedDendrogram.into());
+        }
+        let Settings { seed, initial, .. } = mem::take(&mut self.settings);
+        let (fixed, max_size) = (mem::take(&mut self.fixed), self.max_size);
         Ok(RefineOptions { seed, initial, fixed, max_size, ..RefineOptions::new(objective) })
     }
 
-    /// Returns the options of a resolution profile with its own range, or why the choices do not fit.
+    /// Takes the options of a resolution profile with its own range out of the search, or returns why the choices do not fit.
     pub(super) fn options_of_profile(
-        &self,
+        &mut self,
         default: Objective,
     ) -> Result<ProfileOptions, CommunitiesError> {
         let unused = [
@@ -902,39 +720,6 @@ impl<'g> CommunitySearch<'g> {
         Ok(ProfileOptions { refine: RefineOptions { seed, initial, ..refine }, range, runs })
     }
 
-    /// Returns the communities of a run of the program, without those that are too small.
-    pub(super) fn result(&self, mut outcome: Outcome) -> Result<Communities<'g>, CommunitiesError> {
-        let graph = self.graph;
-        Ok(match &self.program {
-            Choice::BuiltIn(BuiltIn::Slpa { threshold, .. }) => {
-                let mut rows = memberships(&outcome, *threshold)?;
-                if let Some(size) = self.min_size {
-                    drop_small_memberships(&mut rows, graph.vertices(), size.least())?;
-                    // The strongest one that is left comes first.
-                    outcome.labels.fill(NO_LABEL);
-                    let strongest = rows.iter().rev().map(|row| (row.vertex as usize, row.label));
-                    strongest.for_each(|(vertex, label)| outcome.labels[vertex] = label);
-                }
-                Communities::overlapping(graph, outcome, &rows)?
-            }
-            Choice::BuiltIn(BuiltIn::Seeded { .. }) => {
-                let strengths = strengths(&outcome);
-                self.apply_min_size(&mut outcome)?;
-                Communities::of_labels(graph, outcome, Some(&strengths))?
-            }
-            _ => {
-                self.apply_min_size(&mut outcome)?;
-                Communities::of_labels(graph, outcome, None)?
-            }
-        })
-    }
-
-    /// Merges small communities into neighbours or leaves them out, if that was chosen.
-    pub(super) fn apply_min_size(&self, outcome: &mut Outcome) -> Result<(), OutOfMemory> {
-        let applied = self.min_size.map(|size| size.apply(self.graph, &mut outcome.labels));
-        applied.transpose().map(drop)
-    }
-
     /// Returns the graph in the storage that was chosen, if it has the other one.
     pub(super) fn stored(&self) -> Result<Option<StoredGraph>, OutOfMemory> {
         let other = self.storage.filter(|_| self.is_converted());
@@ -942,25 +727,39 @@ impl<'g> CommunitySearch<'g> {
     }
 
     /// Returns whether the run works on a copy of the graph in another storage.
-    fn is_converted(&self) -> bool {
+    pub(super) fn is_converted(&self) -> bool {
         self.storage.is_some_and(|storage| storage != self.graph.into())
     }
 }
 
 /// An executor on the device, and why that is the CPU if the choice allowed a GPU.
-pub(super) type OnDevice = (AnyExecutor, Option<Fallback>);
+pub(super) type OnDevice = (Arc<AnyExecutor>, Option<Fallback>);
 
 /// A program on a graph.
-enum Instance {
+pub(super) enum Instance {
     BuiltIn(Box<dyn DynProgram>),
     Own(Arc<dyn DynProgram>),
 }
 
 impl Instance {
-    fn get(&self) -> &dyn DynProgram {
+    pub fn get(&self) -> &dyn DynProgram {
         match self {
             Instance::BuiltIn(program) => &**program,
             Instance::Own(program) => &**program,
         }
     }
+}
+
+/// Ends the work of all ranks if this one failed, and the others do not know it.
+pub(super) fn or_fail<T>(
+    ranks: Option<&SharedComm>,
+    done: Result<T, CommunitiesError>,
+    observer: &mut dyn SearchObserver,
+) -> Result<T, CommunitiesError> {
+    if let (Some(comm), Err(error)) = (ranks, &done)
+        && !error.is_of_all_ranks()
+    {
+        observer.on_failure(comm, error);
+    }
+    done
 }

@@ -136,6 +136,15 @@ impl AnyExecutor {
         }
     }
 
+    /// Returns the executor of this host's cores, if these compute.
+    pub(crate) fn cores(&self) -> Option<&CpuExecutor> {
+        match &self.0 {
+            On::Cpu(executor) => Some(executor),
+            On::Rank(rank) => Some(rank.cpu()),
+            On::Gpus(_) => None,
+        }
+    }
+
     /// Returns what a user should know although nothing failed, a sentence each.
     pub fn notes(&self) -> Vec<String> {
         match &self.0 {

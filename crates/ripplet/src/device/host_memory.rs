@@ -1,8 +1,54 @@
 //! The memory of the machine: all, what is free within the limits of a container's control groups, and what this
 //! process had at most.
 
+use ripplet_lp::Plan;
 use std::fs;
 use std::path::Path;
+
+/// A limit on the host memory of a run, which its plan must keep to.
+///
+/// # Examples
+/// ```
+/// use ripplet::device::HostLimit;
+/// use ripplet::lp::Plan;
+///
+/// let plan = Plan { graph_host: 100, ..Plan::default() }.with("labels", 10);
+/// assert_eq!(HostLimit::WithGraph(105).needed(&plan), 110);
+/// assert_eq!(HostLimit::BesideGraph(105).needed(&plan), 10);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HostLimit {
+    /// Bytes of all that the run needs, its graph among it.
+    WithGraph(u64),
+    /// Bytes of what the run needs beside its graph, which is in memory already: a limit for what is
+    /// [free](available_memory).
+    BesideGraph(u64),
+}
+
+impl HostLimit {
+    /// Returns the bytes.
+    pub fn bytes(self) -> u64 {
+        match self {
+            HostLimit::WithGraph(bytes) | HostLimit::BesideGraph(bytes) => bytes,
+        }
+    }
+
+    /// Returns the bytes of a plan that count.
+    pub fn needed(self, plan: &Plan) -> u64 {
+        match self {
+            HostLimit::WithGraph(_) => plan.total_host(),
+            HostLimit::BesideGraph(_) => plan.algorithm_host(),
+        }
+    }
+
+    /// Returns what counts, as the end of a clause.
+    pub(crate) fn counted(self) -> &'static str {
+        match self {
+            HostLimit::WithGraph(_) => "with its graph",
+            HostLimit::BesideGraph(_) => "beside its graph",
+        }
+    }
+}
 
 /// Returns the memory that a new allocation may take without swapping or being killed, if the system
 /// reports it.

@@ -61,7 +61,7 @@ pub use fallback::{DeviceFailure, Fallback};
 pub use gpu_types::{
     CompiledKernels, Exchanged, GpuCounting, GpuInfo, GpuList, LccError, WorkerSeconds,
 };
-pub use host_memory::{available_memory, machine_memory, peak_memory};
+pub use host_memory::{HostLimit, available_memory, machine_memory, peak_memory};
 pub use kernels::{built_in_kernels, compile_kernels};
 pub use list::gpus;
 pub use open::{OpenError, Opened};

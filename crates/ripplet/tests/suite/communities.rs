@@ -439,8 +439,10 @@ fn a_limit_of_host_memory_holds_on_the_cpu_and_finds_the_counter() {
     assert!(sketch < exact, "{sketch} {exact}");
     assert!(search().host_memory(exact).run().is_ok());
     match search().host_memory(exact - 1).run() {
-        Err(CommunitiesError::HostMemory { needed, limit }) => {
-            assert_eq!((needed, limit), (exact, exact - 1));
+        Err(CommunitiesError::HostMemory(error)) => {
+            assert_eq!((error.needed, error.limit.bytes()), (exact, exact - 1));
+            assert_eq!(error.smaller, Some(Sketch::of_eight().into()));
+            assert!(error.to_string().ends_with("or count by mg:8, which fits"), "{error}");
         }
         found => panic!("{:?}", found.err()),
     }
@@ -470,10 +472,10 @@ fn a_limit_of_host_memory_holds_on_the_cpu_and_finds_the_counter() {
         communities(&graph).program("cdlp").unwrap().device(Device::cpu()).stop(Stop::after(1));
     let cdlp = cdlp.fitting_counter();
     assert_eq!(cdlp.clone().run().unwrap().counter(), Counter::EXACT);
-    assert!(matches!(cdlp.host_memory(1000).run(), Err(CommunitiesError::HostMemory { .. })));
+    assert!(matches!(cdlp.host_memory(1000).run(), Err(CommunitiesError::HostMemory(_))));
     let small = communities(&graph).device(Device::cpu()).host_memory(1000);
     let small = small.refine(Objective::Modularity(Resolution::Auto)).run();
-    assert!(matches!(small, Err(CommunitiesError::HostMemory { .. })));
+    assert!(matches!(small, Err(CommunitiesError::HostMemory(_))));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Searches that keep checkpoints, and searches over all resolutions.
 
 use ripplet::checkpoints::{CheckpointError, CheckpointOptions, Checkpoints, Every, ResumeError};
-use ripplet::communities::{CommunitiesError, CommunitySearch, ProfileRange};
+use ripplet::communities::{CommunitiesError, CommunitySearch, ProfileRange, SearchObserver};
 use ripplet::graph::{EdgeTable, Graph, GraphBuilder, VertexIds};
 use ripplet::lp::refine::{
     Objective, ProfileOptions, RefineError, RefineOptions, Resolution, profile,
@@ -39,6 +39,8 @@ impl RoundObserver for After {
         self.seen += 1;
     }
 }
+
+impl SearchObserver for After {}
 
 fn every_round(folder: &Path, resume: bool) -> CheckpointOptions {
     let every = Every::Rounds(1.try_into().unwrap());

@@ -16,6 +16,8 @@ mod communities;
 mod guide;
 #[cfg(feature = "text")]
 mod kept;
+#[cfg(feature = "text")]
+mod searches;
 #[cfg(all(feature = "cuda", feature = "fraud"))]
 mod suspicion;
 
