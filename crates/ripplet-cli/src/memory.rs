@@ -13,7 +13,7 @@ use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::size::Size;
 use clap::Args;
-use ripplet::device::available_memory;
+use ripplet::device::{HostLimit, available_memory};
 use ripplet::lp::{Item, Plan};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::Ordering::Relaxed;
@@ -176,6 +176,37 @@ impl Limit {
         }
     }
 
+    /// Returns the limit of a run's plan. One that the user set is for everything; without one, what comes beside the graph,
+    /// which is in memory already, must fit the default limit.
+    pub fn of_plan(self) -> HostLimit {
+        match self.is_given() {
+            true => HostLimit::WithGraph(self.size.0),
+            false => HostLimit::BesideGraph(self.size.0),
+        }
+    }
+
+    /// Returns the failure of a run that needs `needed` bytes by its plan; `less` is what else would make it need less.
+    pub fn refusal(self, plan: &Plan, needed: u64, less: &str) -> Failure {
+        let graph = Item { purpose: "the graph", bytes: plan.graph_host };
+        let (counted, beside) = match self.is_given() {
+            true => (Some(graph), ""),
+            false => (None, " beside the graph"),
+        };
+        let largest = plan.items.iter().copied().chain(counted).max_by_key(|item| item.bytes);
+        let largest = largest.map_or_else(String::new, |item| {
+            format!(" (the largest part of it is {}: {})", item.purpose, Size(item.bytes))
+        });
+        let (needed, meaning) = (Size(needed), self.meaning());
+        let way_out = match self.is_given() {
+            true => format!("allow --host-memory {}", needed.0),
+            false => "end other programs, allow more --host-memory, or use a larger machine".into(),
+        };
+        self.failure(
+            format!("the run needs {needed}{beside}{largest}, but {} {meaning}", self.size),
+            format!("{way_out}{less}"),
+        )
+    }
+
     /// The failure of a run that does not keep to the limit.
     fn failure(self, sentence: String, help: String) -> Failure {
         match self.is_given() {
@@ -228,36 +259,17 @@ pub fn within<T>(
 }
 
 /// Refuses a run that will not fit; `less` is what else would make it need less.
-///
-/// A limit that the user set is for everything; without one, what comes beside the graph, which is in
-/// memory already, must fit the default limit.
 pub fn check_plan(plan: &Plan, asked: Option<Size>, less: &str) -> Result<(), Failure> {
     let Some(limit) = Limit::of(asked)? else { return Ok(()) };
     check_against(plan, limit, less)
 }
 
 fn check_against(plan: &Plan, limit: Limit, less: &str) -> Result<(), Failure> {
-    let graph = Item { purpose: "the graph", bytes: plan.graph_host };
-    let (needed, counted, beside) = match limit.is_given() {
-        true => (plan.total_host(), Some(graph), ""),
-        false => (plan.algorithm_host(), None, " beside the graph"),
-    };
-    if needed <= limit.size.0 {
-        return Ok(());
+    let needed = limit.of_plan().needed(plan);
+    match needed <= limit.size.0 {
+        true => Ok(()),
+        false => Err(limit.refusal(plan, needed, less)),
     }
-    let largest = plan.items.iter().copied().chain(counted).max_by_key(|item| item.bytes);
-    let largest = largest.map_or_else(String::new, |item| {
-        format!(" (the largest part of it is {}: {})", item.purpose, Size(item.bytes))
-    });
-    let (needed, meaning) = (Size(needed), limit.meaning());
-    let way_out = match limit.is_given() {
-        true => format!("allow --host-memory {}", needed.0),
-        false => "end other programs, allow more --host-memory, or use a larger machine".into(),
-    };
-    Err(limit.failure(
-        format!("the run needs {needed}{beside}{largest}, but {} {meaning}", limit.size),
-        format!("{way_out}{less}"),
-    ))
 }
 
 /// Refuses a limit that the user set below what a command needs whatever it reads.

@@ -18,11 +18,12 @@ use crate::size::Size;
 use crate::stats::{RanksFigures, Shape};
 use crate::threads::ThreadArguments;
 use clap::{Args, ValueEnum};
-use ripplet::device::threads_of_rank;
+use ripplet::communities::RankReport;
+use ripplet::device::{peak_memory, threads_of_rank};
 use ripplet::graph::{GraphView, VertexId};
 use ripplet::io::write::remove_unfinished;
+use ripplet::lp::RunError;
 use ripplet::lp::engine::Parts;
-use ripplet::lp::{Checkpoint, RunError, share_checkpoint};
 use ripplet::ranks::{
     Comm, CommError, HostShare, Hosts, Launch, SharedComm, Sharing, Traffic, host_name,
 };
@@ -332,14 +333,6 @@ impl Ranks {
         }
     }
 
-    /// Returns the first rank's checkpoint on all ranks.
-    pub fn share_checkpoint(&self, own: Option<Checkpoint>) -> Option<Checkpoint> {
-        match &self.connected {
-            None => own,
-            Some(connected) => connected.done(share_checkpoint(&mut locked(&connected.comm), own)),
-        }
-    }
-
     /// Ends the command on all ranks.
     pub fn end(self, ended: Result<Ending, Failure>) -> Result<Ending, Failure> {
         let ended = match (&self.connected, ended) {
@@ -363,53 +356,47 @@ impl Ranks {
 }
 
 impl Ranks {
-    /// Returns the figures of all ranks, each of which calls it after a run with the traffic before it and after each round.
-    pub fn figures_of_run(&self, traffic: &[Traffic], whole: bool) -> Option<RanksFigures> {
-        let of_run = self.traffic().since(*traffic.first()?);
-        let of_rounds = traffic.windows(2).map(|pair| pair[1].since(pair[0]));
-        let parts: Vec<Traffic> = [of_run].into_iter().chain(of_rounds).collect();
-        self.figures(&parts, whole)
-    }
-
     /// Returns the figures of all ranks, of the traffic of a run and of each of its rounds; each rank calls it. `whole` is
     /// whether each has the whole graph.
     pub fn figures(&self, parts: &[Traffic], whole: bool) -> Option<RanksFigures> {
-        let connected = self.connected.as_ref()?;
-        let calls = parts.first().map_or(0, |run| run.calls);
-        let words = |part: &Traffic| {
-            let waited = u64::try_from(part.waited.as_nanos()).unwrap_or(u64::MAX);
-            [part.sent, part.received, waited]
-        };
-        let threads = rayon::current_num_threads() as u64;
-        let words: Vec<u64> = parts.iter().flat_map(words).chain([threads]).collect();
-        let gathered = locked(&connected.comm).all_gather("traffic", &words);
-        let gathered = connected.done(gathered);
-        // Of a part (the run, then each round) and a rank, a word.
-        let word = |part: usize, rank: usize, word: usize| -> u64 {
-            gathered.of(rank).get(3 * part + word).copied().unwrap_or(0)
-        };
-        let ranks = || 0..connected.size;
-        let seconds = |nanoseconds: u64| nanoseconds as f64 / 1e9;
-        let waiting = |part: usize| -> Vec<f64> {
-            ranks().map(|rank| seconds(word(part, rank, 2))).collect()
-        };
-        let rounds = 1..parts.len();
+        let gathered = self.together(|comm| Traffic::gather(comm, parts))?;
+        let (run, rounds) = gathered.split_first()?;
+        self.figures_of(run, rounds, whole)
+    }
+
+    /// Returns the figures of all ranks after a run of communities; each rank calls it.
+    pub fn figures_of_run(&self, report: &RankReport, whole: bool) -> Option<RanksFigures> {
+        let figures = self.figures_of(&report.run, &report.rounds, whole)?;
+        let peak = [peak_memory().unwrap_or(0)];
+        let peaks = self.together(|comm| comm.all_gather("peak memory", &peak))?;
+        let (labels, peak_memory) = (Some(report.labels.name()), peaks.all().collect());
+        Some(RanksFigures { labels, peak_memory, ..figures })
+    }
+
+    /// Returns the figures of all ranks, of the traffic of each in a run and in each of its rounds.
+    fn figures_of(
+        &self,
+        run: &[Traffic],
+        rounds: &[Vec<Traffic>],
+        whole: bool,
+    ) -> Option<RanksFigures> {
+        let threads = [rayon::current_num_threads() as u64];
+        let threads = self.together(|comm| comm.all_gather("threads", &threads))?;
+        let mpi = self.comm().map(|comm| locked(comm).name())?;
+        let waiting = |of: &[Traffic]| of.iter().map(|of| of.waited.as_secs_f64()).collect();
         Some(RanksFigures {
-            mpi: locked(&connected.comm).name(),
-            hosts: ranks().map(host_of).collect(),
+            mpi,
+            hosts: (0..self.size()).map(host_of).collect(),
             graph: if whole { "whole" } else { "parts" },
             labels: None,
             peak_memory: Vec::new(),
-            threads: ranks().map(|rank| word(parts.len(), rank, 0) as usize).collect(),
-            calls,
-            sent: ranks().map(|rank| word(0, rank, 0)).collect(),
-            received: ranks().map(|rank| word(0, rank, 1)).collect(),
-            waiting: waiting(0),
-            round_sent: rounds
-                .clone()
-                .map(|part| ranks().map(|rank| word(part, rank, 0)).sum())
-                .collect(),
-            round_waiting: rounds.map(waiting).collect(),
+            threads: threads.all().map(|threads| threads as usize).collect(),
+            calls: run.first().map_or(0, |of| of.calls),
+            sent: run.iter().map(|of| of.sent).collect(),
+            received: run.iter().map(|of| of.received).collect(),
+            waiting: waiting(run),
+            round_sent: rounds.iter().map(|of| of.iter().map(|of| of.sent).sum()).collect(),
+            round_waiting: rounds.iter().map(|of| waiting(of)).collect(),
         })
     }
 }

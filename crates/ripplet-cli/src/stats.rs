@@ -2,12 +2,12 @@
 
 use crate::size::Size;
 use ripplet::Storage;
+use ripplet::communities::{CheckpointReport, RefinementReport, RunReport};
 use ripplet::device::{Exchanged, machine_memory};
 use ripplet::graph::{Direction, GraphBytes, GraphView};
 use ripplet::lp::quality::{Sizes, Summary};
-use ripplet::lp::refine::Refined;
 use ripplet::lp::sweep;
-use ripplet::lp::{DeviceSeconds, Item, NO_LABEL, Outcome, Plan};
+use ripplet::lp::{Item, NO_LABEL, Outcome, Plan};
 use serde::Serialize;
 use std::fmt::{self, Write};
 use std::fs;
@@ -137,6 +137,19 @@ pub struct ExchangeFigures {
     pub bytes: u64,
 }
 
+impl CheckpointFigures {
+    /// Returns the figures of a run, if it kept checkpoints.
+    pub fn of(report: &RunReport) -> Option<CheckpointFigures> {
+        let CheckpointReport { written, looking } = report.checkpoints?;
+        Some(CheckpointFigures {
+            written: written.checkpoints,
+            bytes: written.bytes,
+            seconds: looking + written.seconds,
+            resumed_after: report.resumed.as_ref().map(|from| from.rounds),
+        })
+    }
+}
+
 impl From<Exchanged> for ExchangeFigures {
     fn from(Exchanged { transport, bytes }: Exchanged) -> ExchangeFigures {
         ExchangeFigures { transport, bytes }
@@ -222,7 +235,7 @@ pub struct ProfileFigures {
 
 impl RefineFigures {
     /// Returns the figures of a finished refinement.
-    pub fn of(refined: &Refined) -> RefineFigures {
+    pub fn of(refined: &RefinementReport) -> RefineFigures {
         let rounds = &refined.rounds;
         RefineFigures {
             resolution: refined.resolution,
@@ -463,14 +476,6 @@ impl Stages {
             compute: share(compute),
             write: share(write),
         }
-    }
-
-    /// Adds a run that took so long in all.
-    pub fn add_run(&mut self, all: f64, outcome: &Outcome) {
-        let DeviceSeconds { kernels, transfer } = outcome.device_seconds;
-        self.kernels += kernels;
-        self.transfer += transfer;
-        self.compute += (all - kernels - transfer).max(0.0);
     }
 }
 

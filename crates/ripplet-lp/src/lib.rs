@@ -85,7 +85,7 @@ pub use program::{Activation, DeviceSource, LabelTotal, Program, Score};
 pub use program_info::ProgramInfo;
 pub use ranked::{BadRankLabels, RankExecutor, RankLabels};
 pub use ripplet_graph::{Item, Plan};
-pub use round_observer::{Relay, RoundObserver};
+pub use round_observer::RoundObserver;
 pub use run_error::RunError;
 pub use run_identity::{BadIdentity, RunIdentity};
 pub use scalar::Scalar;

@@ -1,7 +1,6 @@
 //! Resolves the flags to the five choices and the paths, before any data is read.
 
 use super::arguments::{Arguments, CounterChoice, MergeChoice, PresetName};
-use super::checkpoint::Store;
 use super::program::Program;
 use super::rows::Names;
 use crate::device::DeviceArguments;
@@ -15,7 +14,7 @@ use crate::size::Size;
 use crate::standard_streams::is_standard;
 use crate::stats::Choices;
 use crate::threads::ThreadArguments;
-use ripplet::checkpoints::CheckpointOptions;
+use ripplet::checkpoints::{CheckpointOptions, RunCheckpoints};
 use ripplet::io::Format;
 use ripplet::io::write::Target;
 use ripplet::io::write::is_graph;
@@ -27,6 +26,7 @@ use ripplet::lp::{Counter, RankLabels, Settings};
 use ripplet::programs::{BuiltIn, ProgramName};
 use ripplet::{LoadOptions, Storage};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// A resolved command.
 pub struct Job<'a> {
@@ -290,9 +290,9 @@ impl Job<'_> {
     }
 
     /// Opens the folder of checkpoints, if one is requested.
-    pub fn open_store(&self) -> Result<Option<Store>, Failure> {
+    pub fn open_store(&self) -> Result<Option<Arc<RunCheckpoints>>, Failure> {
         let asked = self.checkpoint.as_ref().filter(|_| self.estimate.is_none());
-        asked.map(Store::open).transpose()
+        Ok(asked.map(CheckpointOptions::open).transpose()?.map(Arc::new))
     }
 
     /// Returns the output of the communities.

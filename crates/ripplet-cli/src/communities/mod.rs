@@ -1,7 +1,7 @@
 //! `ripplet communities`: from a graph in a file to communities in a file.
 //!
 //! ```text
-//! arguments ─▶ Job ─▶ places ─▶ GPU ─▶ graph ─▶ plan ─▶ run ─▶ summary ─▶ output ─▶ stats ─▶ last line
+//! arguments ─▶ Job ─▶ places ─▶ GPU ─▶ graph ─▶ CommunitySearch ─▶ FoundLabels ─▶ summary ─▶ output ─▶ stats ─▶ last line
 //!                   (no data touched yet)        └ --estimate ends here
 //! ```
 //!
@@ -9,7 +9,6 @@
 
 mod arguments;
 mod batch;
-mod check;
 mod checkpoint;
 #[cfg(feature = "jit")]
 mod file;
@@ -17,6 +16,7 @@ mod file;
 #[path = "file_absent.rs"]
 mod file;
 mod file_arguments;
+mod follow;
 mod job;
 #[cfg(feature = "draw")]
 mod largest;
@@ -29,7 +29,7 @@ mod refine;
 mod refine_arguments;
 mod resolve;
 mod rows;
-mod sweep;
+mod search;
 mod work;
 
 pub use arguments::Arguments;
@@ -48,13 +48,11 @@ use crate::reading::{Loaded, load_stored};
 use crate::stats::Stages;
 use crate::{device, interrupt, memory};
 use job::Job;
-use program::{Program, rows_of, rows_of_seeded};
+use program::Program;
 use ripplet::Device;
-use ripplet::device::AnyExecutor;
-use ripplet::graph::VertexIds;
+use ripplet::graph::{VertexId, VertexIds};
 use ripplet::io::{self, InitialLabels, ReadOptions, write};
 use ripplet::programs::ProgramName;
-use std::cell::RefCell;
 use std::path::Path;
 use std::time::Instant;
 use work::Work;
@@ -107,7 +105,7 @@ fn job_of_ranks<'a>(arguments: &'a Arguments, ranks: &Ranks) -> Result<Job<'a>, 
     Ok(job)
 }
 
-fn run_graph(mut job: Job<'_>, ranks: &Ranks, console: &Console) -> Result<(), Failure> {
+fn run_graph(job: Job<'_>, ranks: &Ranks, console: &Console) -> Result<(), Failure> {
     if let Program::File(file) = &job.program {
         file.check_columns_out()?;
     }
@@ -141,88 +139,57 @@ fn run_graph(mut job: Job<'_>, ranks: &Ranks, console: &Console) -> Result<(), F
         }
     };
     let graph = loaded.graph.view();
-    ranks.agree(read_labels(&mut job, graph.ids(), console))?;
+    let initial = ranks.agree(read_labels(&job, graph.ids(), console))?;
     interrupt::check()?;
-    let host_memory = Limit::of(job.host_memory)?.map(|limit| limit.size.0);
-    let executor = match ranks.comm() {
-        Some(comm) => {
-            let executor = AnyExecutor::of_rank(job.threads.count(), comm.clone())?;
-            let executor = executor.with_rank_labels(job.rank_labels);
-            match &parts {
-                Some(parts) => executor.with_parts(parts.clone()),
-                None => executor,
-            }
-        }
-        None => device::start(opened, &job.threads, console)?.with_host_memory(host_memory),
+    let limit = Limit::of(job.host_memory)?;
+    let executor = match ranks.are_several() {
+        // Ranks start theirs with the search.
+        true => None,
+        false => Some(device::start(opened, &job.threads, console)?),
     };
-    let own = ranks.own(graph, parts.as_ref());
-    let settings = std::mem::take(&mut job.settings);
     let input = loaded.input();
     let Loaded { read, build, .. } = loaded;
     let before = Stages { open, read, build, ..Stages::default() };
     if job.load.read.weighted && job.program.registered() == Some(ProgramName::Llp) {
         console.remark("votes of llp count neighbours: with --weighted, weights count for the modularity alone, by which --sweep chooses");
     }
-    let settings = RefCell::new(settings);
-    let mut work = Work {
-        job: &job,
-        ranks,
-        input,
-        settings,
-        store,
-        console,
-        graph,
-        own,
-        threads,
-        before,
-        executor,
+    let mut begin = ranks.agree(job.read_begin(graph.ids(), console))?;
+    begin.initial = initial;
+    let search = ranks.agree(job.search(graph, &mut begin, console))?;
+    let search = job.share(search, (ranks, parts.as_ref()), store.as_ref(), limit);
+    let search = match executor {
+        Some(executor) => {
+            let of_gpu = limit.map(|limit| limit.size.0);
+            search.executor((executor.with_host_memory(of_gpu), None))
+        }
+        None => search,
     };
-    match &job.program {
-        &Program::BuiltIn(program) => {
-            let instance = program.instantiate(graph).map_err(attenuation_refused)?;
-            work.run_for(&*instance, |outcome| rows_of(program, outcome))
-        }
-        Program::Sweep(sweep) => work.sweep(sweep),
-        Program::Refine(refine) => {
-            let read = || refine.read_fixed(graph.ids(), console);
-            let fixed = within(job.host_memory, "reading the fixed vertices", OF_A_LIST, read)?;
-            work.refine(refine, fixed)
-        }
-        Program::File(file) => {
-            let settings = work.settings.into_inner();
-            let fill = || file.fill(settings, graph.ids(), console);
-            let filled = within(job.host_memory, "reading the columns", OF_A_LIST, fill);
-            work.settings = ranks.agree(filled)?.into();
-            work.run_file(file)
-        }
-        Program::Seeded(seeded) => {
-            let settings = work.settings.into_inner();
-            let resolve = || seeded.resolve(graph, settings, console);
-            let run = within(job.host_memory, "reading the seeds", OF_A_LIST, resolve);
-            let run = ranks.agree(run)?;
-            work.settings = run.settings.into();
-            work.run_for(&*run.program, |outcome| Ok(rows_of_seeded(run.seeds, outcome)))
-        }
-    }
+    let seeds = begin.seeds;
+    let job = &job;
+    let work =
+        Work { job, ranks, input, store, console, graph, parts, threads, before, limit, seeds };
+    work.run(search)
 }
 
 /// Checks that the output can have these ids, and reads the initial labels.
-fn read_labels(job: &mut Job<'_>, ids: &VertexIds, console: &Console) -> Result<(), Failure> {
+fn read_labels(
+    job: &Job<'_>,
+    ids: &VertexIds,
+    console: &Console,
+) -> Result<Option<Vec<VertexId>>, Failure> {
     if let Some(output) = job.target() {
         write::check_communities_or_graph(output, ids).map_err(Failure::Place)?;
     }
-    if let Some(labels) = &job.labels {
-        console.stage(format!("reading {}", labels.display()));
-        let label_columns = job.labels_columns.as_ref().map(|columns| columns.0.clone());
-        let options = ReadOptions { label_columns, ..ReadOptions::default() };
-        let what = format!("reading {}", labels.display());
-        let read = || Ok(io::read_initial_labels(labels, &options, ids)?);
-        let initial = within(job.host_memory, &what, OF_A_LIST, read)?;
-        say_columns(labels, &initial.summary, console);
-        console.say(&initial_labels_line(labels, &initial));
-        job.settings.initial = Some(initial.labels);
-    }
-    Ok(())
+    let Some(labels) = &job.labels else { return Ok(None) };
+    console.stage(format!("reading {}", labels.display()));
+    let label_columns = job.labels_columns.as_ref().map(|columns| columns.0.clone());
+    let options = ReadOptions { label_columns, ..ReadOptions::default() };
+    let what = format!("reading {}", labels.display());
+    let read = || Ok(io::read_initial_labels(labels, &options, ids)?);
+    let initial = within(job.host_memory, &what, OF_A_LIST, read)?;
+    say_columns(labels, &initial.summary, console);
+    console.say(&initial_labels_line(labels, &initial));
+    Ok(Some(initial.labels))
 }
 
 /// Returns a line on the initial labels.

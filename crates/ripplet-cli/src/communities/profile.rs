@@ -2,42 +2,29 @@
 
 use super::program::{ProfileJob, RefineJob};
 use super::refine::write_rows;
-use super::rows::Rows;
-use super::work::{Run, Work};
+use super::work::{Extra, Work};
 use crate::failure::Failure;
-use crate::memory;
-use crate::stats::{Choices, Estimate, ProfileFigures, RefineFigures, Shape, Stages};
-use ripplet::communities::columns_of_profile;
-use ripplet::lp::Outcome;
-use ripplet::lp::refine::{ProfileOptions, Profiled, RefineOptions, profile, profile_plan};
+use crate::stats::ProfileFigures;
+use ripplet::communities::{CommunitySearch, ProfileRange, columns_of_profile};
+use ripplet::lp::refine::Profiled;
 use ripplet::swarm::Column;
 use std::path::Path;
-use std::time::Instant;
 
-impl Work<'_> {
+impl<'a> Work<'a> {
     /// Finds communities at many resolutions, and writes their figures and the chosen communities.
-    pub(super) fn profile(&self, job: &RefineJob, of: &ProfileJob) -> Result<(), Failure> {
-        let settings = self.settings.borrow();
-        let refine = RefineOptions {
-            seed: settings.seed,
-            initial: settings.initial.clone(),
-            ..ProfileOptions::new(job.objective).refine
-        };
-        let options = ProfileOptions { refine, range: of.range.clone(), runs: of.runs };
-        let plan = self.with_tables(profile_plan(self.graph, &options, self.threads), job);
-        let choices = Choices { phases: None, ..self.choices(&self.executor, &settings) };
-        if let Some(form) = self.job.estimate {
-            let estimate = Estimate::new(Shape::of(self.graph), &choices, &plan);
-            return form.print_as(&estimate, || estimate.lines(&choices.device));
+    pub(super) fn profile(
+        &self,
+        search: CommunitySearch<'a>,
+        job: &RefineJob,
+        of: &ProfileJob,
+    ) -> Result<(), Failure> {
+        let range = ProfileRange { range: of.range.clone(), runs: of.runs };
+        if self.job.estimate.is_some() {
+            return self.estimate(|_| search.estimate_resolution_profile(&range));
         }
-        let less = ", or use fewer --threads or --profile-runs";
-        memory::check_plan(&plan, self.job.host_memory, less)?;
-        let start = Instant::now();
-        let found = profile(self.graph, &options, &mut self.console.watch())?;
-        let seconds = start.elapsed().as_secs_f64();
-        let chosen = found.widest();
+        let found = self.follow(|follow| search.resolution_profile_with(&range, follow))?;
         self.console.stage(format!("writing {}", of.path.display()));
-        write_table(&of.path, &found.partitions, chosen)?;
+        write_table(&of.path, &found.partitions, found.chosen_at)?;
         if found.is_cut {
             let (runs, more) = (found.runs, 2 * u64::from(found.runs));
             self.console.remark(&format!(
@@ -45,30 +32,14 @@ impl Work<'_> {
                  --profile-runs {more} looks for them"
             ));
         }
-        let (count, runs, is_cut) = (found.partitions.len(), found.runs, found.is_cut);
-        let run = found.chosen()?;
-        let figures = ProfileFigures { runs, partitions: count, chosen, is_cut };
-        let refinement = Some(RefineFigures { profile: Some(figures), ..RefineFigures::of(&run) });
-        let outcome = Outcome { split: None, ..Outcome::from(run) };
-        let mut stages = Stages::default();
-        stages.add_run(seconds, &outcome);
-        let run = Run {
-            choices,
-            plan,
-            outcome,
-            seconds: stages,
-            checkpoints: None,
-            exchange: None,
-            ranks: None,
-            refinement,
-        };
-        if let Some(path) = &job.levels {
-            self.write_levels(job.objective, &run, path)?;
-        }
-        if let Some(path) = &job.dendrogram {
-            self.write_dendrogram(job.objective, &run, path)?;
-        }
-        self.finish(run, None, Box::new(|outcome| Ok(Rows::of_labels(outcome))))
+        let profile = Some(ProfileFigures {
+            runs: found.runs,
+            partitions: found.partitions.len(),
+            chosen: found.chosen_at,
+            is_cut: found.is_cut,
+        });
+        self.write_tables(job, &found.chosen)?;
+        self.finish(&found.chosen, Extra { profile, ..Extra::default() })
     }
 }
 

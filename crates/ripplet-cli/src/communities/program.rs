@@ -1,17 +1,12 @@
 //! The programs with their parameters, initial labels and output rows.
 
 use super::file::FileJob;
-use super::rows::Rows;
-use crate::console::Console;
 use crate::failure::Failure;
-use crate::message::counted;
 use crate::named_cover::LabelColumns;
 use clap::ValueEnum;
-use ripplet::graph::GraphView;
-use ripplet::io::{self, ReadOptions, Seeds, UnknownSeeds};
-use ripplet::lp::programs::{BadAttenuation, Seed, Seeded, Seeding, memberships, strengths};
+use ripplet::io::UnknownSeeds;
+use ripplet::lp::programs::{BadAttenuation, Seeding};
 use ripplet::lp::refine::{MergeShare, Objective};
-use ripplet::lp::{DynProgram, Outcome, Settings};
 use ripplet::programs::{BuiltIn, ProgramName};
 use std::num::NonZeroU32;
 use std::ops::RangeInclusive;
@@ -166,89 +161,7 @@ impl From<BuiltIn> for Program {
     }
 }
 
-/// Returns the output rows of a program of the registry; with `slpa` a row per membership.
-pub fn rows_of(program: BuiltIn, outcome: &Outcome) -> Result<Rows<'_>, Failure> {
-    let BuiltIn::Slpa { threshold, .. } = program else { return Ok(Rows::of_labels(outcome)) };
-    let found = memberships(outcome, threshold);
-    let found = found.map_err(|error| Failure::refused(error.to_string(), "ask for another"))?;
-    Ok(Rows {
-        vertices: Some(found.iter().map(|member| member.vertex).collect()),
-        communities: found.iter().map(|member| member.label).collect(),
-        strengths: Some(found.iter().map(|member| member.strength).collect()),
-        clusters: None,
-    })
-}
-
 /// Returns the failure of an attenuation out of its range.
 pub fn attenuation_refused(error: BadAttenuation) -> Failure {
     Failure::refused(error.to_string(), "give --attenuation such a number")
-}
-
-/// Seeded label propagation on a graph: the program, the settings that begin with the seeds, and the seeds.
-pub struct SeededRun {
-    pub program: Box<dyn DynProgram>,
-    pub settings: Settings,
-    pub seeds: Seeds,
-}
-
-impl SeededJob {
-    /// Reads the seeds and begins with them.
-    pub fn resolve(
-        &self,
-        graph: GraphView<'_>,
-        settings: Settings,
-        console: &Console,
-    ) -> Result<SeededRun, Failure> {
-        console.stage(format!("reading {}", self.seeds.display()));
-        let program = BuiltIn::Seeded { attenuation: self.attenuation };
-        let program = program.instantiate(graph).map_err(attenuation_refused)?;
-        let label_columns = self.columns.as_ref().map(|columns| columns.0.clone());
-        let options = ReadOptions { label_columns, ..ReadOptions::default() };
-        let seeds = io::read_seeds(&self.seeds, &options, graph.ids(), self.unknown)?;
-        console.say(&seeds.summary.to_string());
-        if seeds.skipped > 0 {
-            let all = seeds.skipped + seeds.rows.len() as u64;
-            let skipped = seeds.skipped;
-            let are = if skipped == 1 { "is no vertex" } else { "are no vertices" };
-            let all = counted(all, "seed", "seeds");
-            console.note(&format!("{skipped} of {all} {are} of the graph: skipped"));
-        }
-        if seeds.rows.is_empty() {
-            let is = match seeds.skipped {
-                0 => "has no seeds",
-                _ => "names no vertex of the graph",
-            };
-            return Err(Failure::refused(
-                format!("{} {is}", self.seeds.display()),
-                "give seeds that are vertices",
-            ));
-        }
-        // A cluster's label is the first of its seeds.
-        let mut first = vec![u32::MAX; seeds.clusters.len()];
-        for row in &seeds.rows {
-            let first = &mut first[row.cluster as usize];
-            *first = row.vertex.min(*first);
-        }
-        let planted = seeds.rows.iter().map(|row| Seed {
-            vertex: row.vertex,
-            label: first[row.cluster as usize],
-            strength: row.strength,
-        });
-        let planted: Vec<Seed> = planted.collect();
-        let settings = Seeded::begin(settings, graph.vertices(), &planted, self.seeding)
-            .map_err(|error| Failure::refused(error.to_string(), "mend the seeds"))?;
-        Ok(SeededRun { program, settings, seeds })
-    }
-}
-
-/// Returns the output rows of label propagation from seeds: vertices that no seed reached have no row.
-pub fn rows_of_seeded(seeds: Seeds, outcome: &Outcome) -> Rows<'_> {
-    let (rows, all) = (Rows::of_labels(outcome), strengths(outcome));
-    let kept = match &rows.vertices {
-        Some(vertices) => vertices.iter().map(|&vertex| all[vertex as usize]).collect(),
-        None => all,
-    };
-    let mut of = vec![u32::MAX; outcome.labels.len()];
-    seeds.rows.iter().for_each(|row| of[row.vertex as usize] = row.cluster);
-    Rows { strengths: Some(kept), clusters: Some((seeds.clusters, of)), ..rows }
 }

@@ -3,6 +3,7 @@
 use crate::failure::Failure;
 use crate::output::written;
 use clap::ValueEnum;
+use ripplet::communities::Memberships;
 use ripplet::graph::{GraphView, OutOfMemory, VertexId, VertexIds, memory};
 use ripplet::io::write::{
     Communities, Naming, Target, write_communities, write_communities_or_graph,
@@ -32,7 +33,7 @@ pub struct Rows<'a> {
     pub strengths: Option<Vec<f32>>,
     /// Names of the clusters of the seeds, and for each vertex that represents a cluster the number of its
     /// name.
-    pub clusters: Option<(VertexIds, Vec<u32>)>,
+    pub clusters: Option<(&'a VertexIds, Vec<u32>)>,
 }
 
 impl Rows<'_> {
@@ -52,21 +53,6 @@ impl Rows<'_> {
     /// The vertex of a row.
     pub fn vertex(&self, row: usize) -> VertexId {
         self.vertices.as_ref().map_or(row as VertexId, |vertices| vertices[row])
-    }
-
-    /// Leaves out the rows of communities with fewer rows than `least`; returns how many.
-    pub fn drop_small(&mut self, least: u32, vertices: u32) -> Result<u64, OutOfMemory> {
-        let sizes = self.sizes_by_label(vertices)?;
-        let is_kept = |row: usize| sizes[self.communities[row] as usize] >= least;
-        let kept: Vec<usize> = (0..self.communities.len()).filter(|&row| is_kept(row)).collect();
-        let dropped = self.communities.len() - kept.len();
-        let of_kept = kept.iter().map(|&row| self.vertex(row)).collect();
-        let communities: Vec<VertexId> = kept.iter().map(|&row| self.communities[row]).collect();
-        let strengths =
-            self.strengths.as_ref().map(|all| kept.iter().map(|&row| all[row]).collect());
-        (self.vertices, self.communities, self.strengths) =
-            (Some(of_kept), communities.into(), strengths);
-        Ok(dropped as u64)
     }
 
     /// Returns the sizes of the communities.
@@ -111,5 +97,12 @@ impl Rows<'_> {
             Some(graph) => write_communities_or_graph(target, graph, &communities, naming),
             None => write_communities(target, graph.ids(), &communities, naming),
         })
+    }
+}
+
+impl From<Memberships> for Rows<'_> {
+    fn from(Memberships { vertices, labels, strengths, .. }: Memberships) -> Self {
+        let (vertices, strengths) = (Some(vertices), Some(strengths));
+        Rows { vertices, communities: labels.into(), strengths, clusters: None }
     }
 }
