@@ -8,20 +8,22 @@ use crate::error::Failure;
 use crate::graph::{Graph, format_of, ids_of};
 use crate::job::Watch;
 use crate::options::{Options, vertices};
-use crate::program::{Own, Written, written};
+use crate::program::{Own, Written, broken_promise, written};
 use crate::ranks::{self, comm_of};
 use arrow_array::builder::LargeStringBuilder;
 use arrow_array::{ArrayRef, Float32Array, Int64Array, RecordBatch, UInt64Array};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyDict, PyTuple};
 use ripplet::checkpoints::CheckpointOptions;
-use ripplet::communities::{Communities, CommunitySearch, Resumed, columns_of_dendrogram};
+use ripplet::communities::{
+    Communities, CommunitiesError, CommunitySearch, Resumed, columns_of_dendrogram,
+};
 use ripplet::graph::{ExternalId, GraphView, VertexId, VertexIds, memory};
 use ripplet::io::write::write_communities;
 use ripplet::io::write::{
     Communities as Rows, Naming, Target, numbered_by_size, write_communities_or_graph,
 };
-use ripplet::lp::cpu::CpuExecutor;
+use ripplet::lp::check::SAMPLE;
 use ripplet::lp::programs::{Cdlp, Guard, Llp, Lpa, Seed, Seeding};
 use ripplet::lp::quality::{Quality, Summary};
 use ripplet::lp::refine::{MergeShare, Objective, Resolution, dendrogram, hierarchy};
@@ -272,15 +274,6 @@ impl Choices {
         settings
     }
 
-    /// Tests the promises of a program of the user's own, if that is requested.
-    fn check(&self, graph: GraphView<'_>, watch: &mut Watch) -> Result<(), Failure> {
-        let Some(own) = &self.own else { return Ok(()) };
-        watch.stage("checking the program");
-        let settings = self.settings_of_own(own);
-        let observer = watch.clone();
-        CpuExecutor::new(self.threads)?.install(|| own.check(graph, &settings, &observer))
-    }
-
     /// Returns the program and the settings of a run on each graph of a batch.
     ///
     /// # Errors
@@ -350,11 +343,14 @@ impl Choices {
     }
 
     pub fn search<'g>(self, graph: GraphView<'g>) -> CommunitySearch<'g> {
-        let own = self.own.as_ref().map(|own| (own.boxed(), self.settings_of_own(own)));
-        let mut search = ripplet::communities(graph).built_in(self.program).device(self.device);
-        if let Some((program, settings)) = own {
-            search = search.own_boxed(program).settings(settings);
+        let mut search = ripplet::communities(graph).built_in(self.program);
+        if let Some(own) = &self.own {
+            search = search.own_boxed(own.boxed()).settings(self.settings_of_own(own));
+            if own.is_checked() {
+                search = search.check_program(SAMPLE);
+            }
         }
+        search = search.device(self.device);
         if let Some(settings) = self.settings {
             search = search.settings(settings);
         } else if let Some(counter) = self.counter {
@@ -589,7 +585,6 @@ pub fn plan_communities(
 fn found(stored: Arc<StoredGraph>, choices: Choices, watch: &mut Watch) -> Result<Found, Failure> {
     let begin = Instant::now();
     let overlap = matches!(choices.program, BuiltIn::Slpa { .. }) && choices.refine.is_none();
-    choices.check(stored.view(), watch)?;
     watch.stage("running");
     let labels = choices.rank_labels;
     let (sharing, deadline) = choices.ranks;
@@ -599,7 +594,10 @@ fn found(stored: Arc<StoredGraph>, choices: Choices, watch: &mut Watch) -> Resul
         None => search,
         Some(comm) => search.ranks(comm).rank_labels(labels),
     };
-    let found = search.run_with(watch)?;
+    let found = search.run_with(watch).map_err(|error| match error {
+        CommunitiesError::Broken(broken) => broken_promise(&broken, stored.view().ids()),
+        error => error.into(),
+    })?;
     let seconds = begin.elapsed().as_secs_f64();
     watch.stage("collecting communities");
     let rows = Arc::new(Memberships::of(&found, overlap)?);

@@ -7,10 +7,10 @@ use crate::job::Start;
 use crate::options::Options;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
-use ripplet::graph::GraphView;
+use ripplet::graph::VertexIds;
 use ripplet::io::{ReadOptions, ValueKind, VertexValues, read_vertex_table};
 use ripplet::jit::{CompiledProgram, Parameters};
-use ripplet::lp::check::{CheckError, Promise, SAMPLE, check_program};
+use ripplet::lp::check::{BrokenPromise, Promise};
 use ripplet::lp::{ColumnValues, DynProgram, Settings};
 use ripplet_hooks::ir::{Len, Module};
 use std::path::PathBuf;
@@ -126,31 +126,21 @@ impl Own {
         settings.columns.extend(self.columns.iter().cloned());
     }
 
-    /// Tests the program's promises on a sample of the graph, if it is requested.
-    pub fn check(
-        &self,
-        graph: GraphView<'_>,
-        settings: &Settings,
-        observer: &dyn ripplet::Observer,
-    ) -> Result<(), Failure> {
-        if !self.check {
-            return Ok(());
-        }
-        match check_program(graph, &*self.boxed(), settings, SAMPLE, observer) {
-            Ok(_) => Ok(()),
-            Err(CheckError::Run(error)) => Err(error.into()),
-            Err(CheckError::Broken(broken)) => {
-                let ids = graph.ids();
-                let sentence = broken.describe(|vertex| ids.get(vertex).to_string());
-                let meaning = broken.promise.meaning();
-                let help = match broken.promise {
-                    Promise::Pure(_) => "write it as a function of its arguments",
-                    _ => "leave the promise out, or mend the hooks",
-                };
-                Err(Failure::input(format!("{sentence}; by its promise, {meaning}: {help}")))
-            }
-        }
+    /// Returns whether the program's promises are tested on a sample of the graph.
+    pub fn is_checked(&self) -> bool {
+        self.check
     }
+}
+
+/// Returns the error of a program that breaks a promise at vertices of these ids.
+pub fn broken_promise(broken: &BrokenPromise, ids: &VertexIds) -> Failure {
+    let sentence = broken.describe(|vertex| ids.get(vertex).to_string());
+    let meaning = broken.promise.meaning();
+    let help = match broken.promise {
+        Promise::Pure(_) => "write it as a function of its arguments",
+        _ => "leave the promise out, or mend the hooks",
+    };
+    Failure::input(format!("{sentence}; by its promise, {meaning}: {help}"))
 }
 
 fn column_values(values: &Bound<'_, PyAny>) -> PyResult<ColumnValues> {

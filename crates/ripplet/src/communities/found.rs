@@ -1,21 +1,16 @@
 //! What a run found, by vertex, and how it was run.
 
 use super::error::CommunitiesError;
-use super::kept::{CheckpointReport, Resumed};
 use super::observer::locked;
+use super::report::RunReport;
 use super::result::Communities;
-use crate::device::{Exchanged, Fallback};
 use ripplet_graph::{GraphView, VertexId, memory};
 use ripplet_lp::programs::{Membership, memberships, strengths};
 use ripplet_lp::quality::{QualityError, Summary};
-use ripplet_lp::refine::{
-    Merge, Objective, RefineError, RefineRound, Refined, Resolution, dendrogram, hierarchy,
-};
-use ripplet_lp::small::{SmallCommunities, drop_small, drop_small_memberships};
-use ripplet_lp::{
-    Counter, DeviceSeconds, Label, NO_LABEL, Outcome, Plan, RankLabels, RoundObserver, RunError,
-};
-use ripplet_ranks::{SharedComm, Traffic};
+use ripplet_lp::refine::{Merge, Objective, RefineError, Resolution, dendrogram, hierarchy};
+use ripplet_lp::small::{drop_small, drop_small_memberships};
+use ripplet_lp::{Label, NO_LABEL, Outcome, RoundObserver, RunError};
+use ripplet_ranks::SharedComm;
 use std::ops::Range;
 
 /// The labels that a search found, one per vertex, and how it was run; see
@@ -77,92 +72,6 @@ pub struct Memberships {
     pub strengths: Vec<f32>,
     /// The number of memberships that are left out, as their communities are too small.
     pub left_out: u64,
-}
-
-/// How a search was run, and what that took.
-#[derive(Clone, Debug, Default)]
-#[non_exhaustive]
-pub struct RunReport {
-    /// The name of the device that computed: `cpu`, or the GPU's number and model.
-    pub device: String,
-    /// The reason why it was the CPU, if the choice allowed a GPU.
-    pub fallback: Option<Fallback>,
-    /// How votes were counted.
-    pub counter: Counter,
-    /// The planned memory.
-    pub plan: Plan,
-    /// The seconds of the run.
-    pub seconds: RunSeconds,
-    /// The checkpoint from which it went on, if there was one.
-    pub resumed: Option<Resumed>,
-    /// What it did for checkpoints; `None` if it kept none on this rank.
-    pub checkpoints: Option<CheckpointReport>,
-    /// The data that several GPUs exchanged.
-    pub exchanged: Option<Exchanged>,
-    /// The messages between several ranks.
-    pub ranks: Option<RankReport>,
-    /// Vertices to which the program gave no label.
-    pub unlabelled: u64,
-    /// What became of small communities, if a least size was chosen and communities share no vertex.
-    pub small: Option<SmallCommunities>,
-    /// The iterations of a refinement.
-    pub refinement: Option<RefinementReport>,
-}
-
-/// The seconds of a run, without those of its checkpoints.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct RunSeconds {
-    /// Compiling a GPU's kernels, or finding them compiled.
-    pub kernels: f64,
-    /// Transfers to and from a device.
-    pub transfer: f64,
-    /// Rounds, splitting and merging.
-    pub compute: f64,
-}
-
-/// The messages between the ranks of a run.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct RankReport {
-    /// The vertices whose labels each rank had in the rounds: all, or ghosts.
-    pub labels: RankLabels,
-    /// The traffic of each rank in the run.
-    pub run: Vec<Traffic>,
-    /// The traffic of each rank in each round.
-    pub rounds: Vec<Vec<Traffic>>,
-}
-
-/// The iterations of a refinement.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct RefinementReport {
-    /// The resolution of the last iteration.
-    pub resolution: f64,
-    /// The iterations, including one that was undone.
-    pub iterations: u32,
-    /// Arcs read by all steps, also those between move rounds.
-    pub scanned: u64,
-    /// The move rounds of all levels and iterations.
-    pub rounds: Vec<RefineRound>,
-}
-
-impl From<&Refined> for RefinementReport {
-    fn from(refined: &Refined) -> RefinementReport {
-        RefinementReport {
-            resolution: refined.resolution,
-            iterations: refined.iterations,
-            scanned: refined.scanned,
-            rounds: refined.rounds.clone(),
-        }
-    }
-}
-
-impl RunSeconds {
-    /// Adds a run that took these seconds in all.
-    pub(super) fn add(&mut self, all: f64, outcome: &Outcome) {
-        let DeviceSeconds { kernels, transfer } = outcome.device_seconds;
-        self.kernels += kernels;
-        self.transfer += transfer;
-        self.compute += (all - kernels - transfer).max(0.0);
-    }
 }
 
 impl<'g> FoundLabels<'g> {

@@ -2,33 +2,13 @@
 
 use super::error::CommunitiesError;
 use super::observer::{SearchEvent, SearchObserver, locked};
+use super::report::Resumed;
 use crate::checkpoints::{CheckpointOptions, FileKeeper, Newest, RunCheckpoints, Written};
 use ripplet_graph::Observer;
 use ripplet_lp::{Checkpoint, Keeper, NotKept, Round, RoundObserver, RunError, RunIdentity, State};
 use ripplet_ranks::{SharedComm, Traffic};
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
-
-/// The checkpoint from which a run went on.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Resumed {
-    /// The number of rounds that were done.
-    pub rounds: usize,
-    /// The file.
-    pub path: PathBuf,
-    /// Why newer checkpoints were passed over: they are damaged.
-    pub damaged: Vec<String>,
-}
-
-/// What a run did for its checkpoints.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct CheckpointReport {
-    /// The checkpoints that were written.
-    pub written: Written,
-    /// Seconds of finding the identity of the run, and of looking for a checkpoint of it.
-    pub looking: f64,
-}
 
 /// Where a search keeps its checkpoints.
 #[derive(Clone)]

@@ -1,7 +1,7 @@
 //! What follows a search for communities.
 
 use super::error::{CommunitiesError, FailedStage};
-use super::kept::Resumed;
+use super::report::Resumed;
 use crate::device::Fallback;
 use ripplet_lp::check::Checked;
 use ripplet_lp::{Counter, ProgramInfo, RankLabels, RoundObserver, RunError};

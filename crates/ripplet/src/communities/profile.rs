@@ -1,8 +1,9 @@
 //! Communities at all resolutions of a range.
 
 use super::error::{CommunitiesError, PlannedRun};
-use super::found::{FoundLabels, Kind, RefinementReport, RunReport, RunSeconds};
+use super::found::{FoundLabels, Kind};
 use super::observer::SearchObserver;
+use super::report::{RefinementReport, RunReport, RunSeconds};
 use super::result::Communities;
 use super::run::{ComputedOn, SearchEstimate};
 use super::search::CommunitySearch;

@@ -1,7 +1,6 @@
 //! The communities that a run found, and their members.
 
-use super::found::RunReport;
-use super::kept::Resumed;
+use super::report::{Resumed, RunReport};
 use crate::device::Fallback;
 use ripplet_graph::{ExternalId, GraphView, OutOfMemory, VertexId, memory};
 use ripplet_lp::programs::Membership;

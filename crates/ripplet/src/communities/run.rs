@@ -8,9 +8,10 @@
 //! Stages that may fail on one rank alone end with [`CommunitySearch::end_stage`].
 
 use super::error::{CommunitiesError, HostMemoryError, PlannedRun};
-use super::found::{FoundLabels, Kind, RankReport, RefinementReport, RunReport, RunSeconds};
-use super::kept::{Begun, CheckpointReport, Follower, Kept};
+use super::found::{FoundLabels, Kind};
+use super::kept::{Begun, Follower, Kept};
 use super::observer::{SearchEvent, SearchObserver, locked};
+use super::report::{CheckpointReport, RankReport, RefinementReport, RunReport, RunSeconds};
 use super::result::Communities;
 use super::search::{Choice, CommunitySearch, OnDevice, or_fail};
 use crate::StoredGraph;

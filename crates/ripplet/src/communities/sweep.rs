@@ -1,8 +1,9 @@
 //! Communities at many resolutions.
 
 use super::error::CommunitiesError;
-use super::found::{FoundLabels, Kind, RunReport, RunSeconds};
+use super::found::{FoundLabels, Kind};
 use super::observer::SearchObserver;
+use super::report::{RunReport, RunSeconds};
 use super::result::Communities;
 use super::run::{Pool, SearchEstimate};
 use super::search::{CommunitySearch, OnDevice};
