@@ -96,6 +96,28 @@ def test_processes_that_share_analyses_have_the_values_of_one(mpi: str) -> None:
     assert ran.returncode == 0 and ran.stdout.count("done") == 3, (ran.stdout, ran.stderr)
 
 
+def test_processes_share_checkpoints_and_the_failure_of_one(mpi: str, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("no folder")
+    script = f"""
+    import os
+    rank = int(os.environ.get("PMI_RANK", os.environ.get("OMPI_COMM_WORLD_RANK")))
+    kept = dict(ranks="mpi", rank_deadline=30, threads=1, checkpoint_every=1)
+    found = rp.communities(g, checkpoint={str(tmp_path / "kept")!r}, **kept)
+    assert found.labels.tolist() == alone.labels.tolist()
+    assert rank > 0 or not os.path.exists({str(tmp_path / "kept")!r})
+    try:
+        rp.communities(g, checkpoint={str(tmp_path / "file")!r}, **kept)
+    except rp.RippletError as error:
+        print(f"rank {{rank}} has {{type(error).__name__}}: {{error}}", flush=True)
+    # The processes are still in step.
+    assert rp.communities(g, ranks="mpi", rank_deadline=30, threads=1).labels.tolist() == alone.labels.tolist()
+    print("done")
+    """
+    ran = mpirun(mpi, 2, PLAIN, script)
+    assert ran.returncode == 0 and ran.stdout.count("done") == 2, (ran.stdout, ran.stderr)
+    assert "rank 0 has FileError: " in ran.stdout and "rank 1 has RunError: rank 0 failed: " in ran.stdout, ran.stdout
+
+
 def test_an_analysis_with_other_options_is_an_error(mpi: str) -> None:
     script = """
     import os

@@ -49,10 +49,12 @@ use crate::stats::Stages;
 use crate::{device, interrupt, memory};
 use job::Job;
 use program::Program;
-use ripplet::Device;
+use ripplet::device::Opened;
 use ripplet::graph::{VertexId, VertexIds};
 use ripplet::io::{self, InitialLabels, ReadOptions, write};
+use ripplet::lp::engine::Parts;
 use ripplet::programs::ProgramName;
+use ripplet::{Device, StoredGraph};
 use std::path::Path;
 use std::time::Instant;
 use work::Work;
@@ -115,30 +117,13 @@ fn run_graph(job: Job<'_>, ranks: &Ranks, console: &Console) -> Result<(), Failu
     let threads = ranks.agree(job.threads.start())?;
     let store = ranks.agree(job.open_store())?;
     let start = Instant::now();
-    let opened = match &job.program {
-        // No GPU is opened for work that the CPU does.
-        _ if ranks.are_several() => Device::cpu().open(None)?,
-        Program::Refine(refine) if refine.profile.is_some() => Device::cpu().open(None)?,
-        // Several GPUs do not share a refinement.
-        Program::Refine(_) => job.device.open_one()?,
-        _ => job.device.open()?,
-    };
+    let opened = open_device(&job, ranks)?;
     let open = start.elapsed().as_secs_f64();
-    let (path, load, limit) = (&job.input, &job.load, job.host_memory);
-    let (loaded, parts) = match ranks.are_several() {
-        true => {
-            let whole = (job.whole_graph.as_deref(), job.storage);
-            // Labels to begin with name vertices by their ids.
-            let with_ids = job.labels.is_some();
-            load_with_ranks(path, load, ranks, whole, with_ids, limit, console)?
-        }
-        false => {
-            let reading = format!("reading {}", path.display());
-            let read = || load_stored(path, load, job.storage, console);
-            (within(limit, &reading, memory::OF_A_GRAPH, read)?, None)
-        }
-    };
-    let graph = loaded.graph.view();
+    let (loaded, parts) = load(&job, ranks, console)?;
+    let input = loaded.input();
+    let Loaded { graph: stored, read, build, .. } = loaded;
+    let before = Stages { open, read, build, ..Stages::default() };
+    let graph = stored.view();
     let initial = ranks.agree(read_labels(&job, graph.ids(), console))?;
     interrupt::check()?;
     let limit = Limit::of(job.host_memory)?;
@@ -147,28 +132,51 @@ fn run_graph(job: Job<'_>, ranks: &Ranks, console: &Console) -> Result<(), Failu
         true => None,
         false => Some(device::start(opened, &job.threads, console)?),
     };
-    let input = loaded.input();
-    let Loaded { read, build, .. } = loaded;
-    let before = Stages { open, read, build, ..Stages::default() };
     if job.load.read.weighted && job.program.registered() == Some(ProgramName::Llp) {
         console.remark("votes of llp count neighbours: with --weighted, weights count for the modularity alone, by which --sweep chooses");
     }
     let mut begin = ranks.agree(job.read_begin(graph.ids(), console))?;
     begin.initial = initial;
     let search = ranks.agree(job.search(graph, &mut begin, console))?;
-    let search = job.share(search, (ranks, parts.as_ref()), store.as_ref(), limit);
-    let search = match executor {
-        Some(executor) => {
-            let of_gpu = limit.map(|limit| limit.size.0);
-            search.executor((executor.with_host_memory(of_gpu), None))
-        }
-        None => search,
-    };
-    let seeds = begin.seeds;
-    let job = &job;
+    let mut search = job.share(search, (ranks, parts.as_ref()), store.as_ref(), limit);
+    if let Some(executor) = executor {
+        let of_gpu = limit.map(|limit| limit.size.0);
+        search = search.executor((executor.with_host_memory(of_gpu), None));
+    }
+    let (job, seeds) = (&job, begin.seeds);
     let work =
         Work { job, ranks, input, store, console, graph, parts, threads, before, limit, seeds };
     work.run(search)
+}
+
+/// Opens the device, before the graph is read.
+fn open_device(job: &Job<'_>, ranks: &Ranks) -> Result<Opened, Failure> {
+    match &job.program {
+        // No GPU is opened for work that the CPU does.
+        _ if ranks.are_several() => Ok(Device::cpu().open(None)?),
+        Program::Refine(refine) if refine.profile.is_some() => Ok(Device::cpu().open(None)?),
+        // Several GPUs do not share a refinement.
+        Program::Refine(_) => job.device.open_one(),
+        _ => job.device.open(),
+    }
+}
+
+/// Loads the graph, or this rank's part of it.
+fn load(
+    job: &Job<'_>,
+    ranks: &Ranks,
+    console: &Console,
+) -> Result<(Loaded<StoredGraph>, Option<Parts>), Failure> {
+    let (path, load, limit) = (&job.input, &job.load, job.host_memory);
+    if ranks.are_several() {
+        let whole = (job.whole_graph.as_deref(), job.storage);
+        // Labels to begin with name vertices by their ids.
+        let with_ids = job.labels.is_some();
+        return load_with_ranks(path, load, ranks, whole, with_ids, limit, console);
+    }
+    let reading = format!("reading {}", path.display());
+    let read = || load_stored(path, load, job.storage, console);
+    Ok((within(limit, &reading, memory::OF_A_GRAPH, read)?, None))
 }
 
 /// Checks that the output can have these ids, and reads the initial labels.
