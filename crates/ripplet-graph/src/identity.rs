@@ -8,6 +8,7 @@
 //! 64 bits, not cryptographic: two given graphs collide with a probability of 2⁻⁶⁴, but collisions
 //! can be constructed. Cost: one pass over the lists, in parallel; no memory.
 
+use crate::batch::{BatchGraph, BatchSlice};
 use crate::dispatch_storage;
 use crate::splitmix::{self, finalize};
 use crate::storage::{NeighborLists, ShardLists};
@@ -79,6 +80,34 @@ impl GraphView<'_> {
     }
 }
 
+impl BatchSlice<'_> {
+    /// Returns a fingerprint of these graphs in their order, as [`GraphView::identity`] of a graph: it depends on their ids,
+    /// those of their vertices, and arcs with their weights.
+    ///
+    /// Cost: one pass over the outgoing lists, in parallel over the graphs; no memory.
+    pub fn identity(self) -> u64 {
+        let graphs = (0..self.len()).into_par_iter().with_min_len(TASK / 64);
+        let hash = |graph: usize| Domain::Value.hash(graph as u64, of_member(self.graph(graph)));
+        graphs.map(hash).reduce(|| 0, u64::wrapping_add)
+    }
+}
+
+/// Returns the hash of a graph of a batch: a chain over its ids and lists.
+fn of_member(graph: BatchGraph<'_>) -> u64 {
+    let lists = graph.out();
+    let exponent = lists.weights().map_or(0, |_| u64::from(graph.weight_scale().code() as u32));
+    let directed = u64::from(graph.incoming().is_some());
+    let mut hash = Domain::Kind.hash(graph.vertices().into(), exponent << 32 | directed);
+    let id = of_id(0, graph.id());
+    hash = Domain::Value.hash(hash, id);
+    for vertex in 0..graph.vertices() {
+        hash = Domain::Value.hash(hash, of_id(vertex, graph.vertex_id(vertex)));
+    }
+    let words = [Some(lists.offsets()), Some(lists.neighbors()), lists.weights()];
+    let words = words.into_iter().flatten().flatten();
+    words.fold(hash, |hash, &word| Domain::Arc.hash(hash, word.into()))
+}
+
 /// Returns a fingerprint of values in their order, like [`GraphView::identity`]; computed in
 /// parallel.
 pub fn identity_of_values(values: impl IndexedParallelIterator<Item = u32>) -> u64 {
@@ -90,17 +119,21 @@ pub fn identity_of_values(values: impl IndexedParallelIterator<Item = u32>) -> u
 
 /// Returns the sum over the vertices' ids.
 fn of_ids(ids: &VertexIds) -> u64 {
-    let hash = |v: VertexId| match ids.get(v) {
-        ExternalId::Unsigned(id) => Domain::Integer.hash(v.into(), id),
-        ExternalId::Signed(id) if id < 0 => Domain::Negative.hash(v.into(), id.unsigned_abs()),
-        ExternalId::Signed(id) => Domain::Integer.hash(v.into(), id as u64),
-        ExternalId::Name(name) => Domain::Name.hash(v.into(), of_name(name)),
-    };
+    let hash = |v: VertexId| of_id(v, ids.get(v));
     (0..ids.len() as u32)
         .into_par_iter()
         .with_min_len(TASK)
         .map(hash)
         .reduce(|| 0, u64::wrapping_add)
+}
+
+fn of_id(v: VertexId, id: ExternalId<'_>) -> u64 {
+    match id {
+        ExternalId::Unsigned(id) => Domain::Integer.hash(v.into(), id),
+        ExternalId::Signed(id) if id < 0 => Domain::Negative.hash(v.into(), id.unsigned_abs()),
+        ExternalId::Signed(id) => Domain::Integer.hash(v.into(), id as u64),
+        ExternalId::Name(name) => Domain::Name.hash(v.into(), of_name(name)),
+    }
 }
 
 fn of_name(name: &str) -> u64 {
@@ -195,5 +228,35 @@ mod tests {
         let identities: BTreeSet<u64> =
             lists.map(|list| identity_of_values(list.par_iter().copied())).into();
         assert_eq!(identities.len(), lists.len());
+    }
+
+    #[test]
+    fn batches_that_differ_in_anything_have_others() {
+        use crate::batch::{BatchBuilder, BatchRows, BatchTable, GraphBatch};
+        let batch = |graphs: [&str; 2], ids: VertexIds, targets: [u32; 3], weight: Option<f64>| {
+            let rows = BatchRows {
+                graphs: vec![0, 0, 1],
+                sources: vec![0, 1, 0],
+                targets: targets.into(),
+                weights: weight.map(|weight| vec![1.0, 1.0, weight]),
+            };
+            let graphs = VertexIds::Names(Names::new(graphs));
+            let table = BatchTable::of_ends(graphs, &ids, rows).unwrap();
+            BatchBuilder::new().build(table).unwrap()
+        };
+        let ids = || VertexIds::Consecutive { first: 7, count: 3 };
+        let others = VertexIds::Consecutive { first: 8, count: 3 };
+        let all: [GraphBatch; 6] = [
+            batch(["a", "b"], ids(), [1, 2, 1], None),
+            batch(["a", "c"], ids(), [1, 2, 1], None),
+            batch(["a", "b"], others, [1, 2, 1], None),
+            batch(["a", "b"], ids(), [2, 2, 1], None),
+            batch(["a", "b"], ids(), [1, 2, 1], Some(1.0)),
+            batch(["a", "b"], ids(), [1, 2, 1], Some(2.0)),
+        ];
+        let identities: BTreeSet<u64> = all.iter().map(|batch| batch.all().identity()).collect();
+        assert_eq!(identities.len(), all.len());
+        assert_ne!(all[0].slice(0..1).identity(), all[0].slice(1..2).identity());
+        assert_eq!(all[0].slice(0..1).identity(), all[1].slice(0..1).identity());
     }
 }

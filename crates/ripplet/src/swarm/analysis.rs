@@ -463,6 +463,17 @@ impl Analysis {
         self.selected(selection).map(drop)
     }
 
+    /// Returns the work of a graph relative to that of others, for [`run_on_ranks`](super::run_on_ranks): vertices times
+    /// vertices and arcs if shortest paths from all vertices are searched, otherwise vertices and arcs.
+    pub fn work(self, graph: BatchGraph<'_>) -> u64 {
+        let vertices = u64::from(graph.vertices());
+        let size = vertices.saturating_add(graph.arcs());
+        match self {
+            Analysis::Paths(_) => size.saturating_mul(vertices),
+            _ => size,
+        }
+    }
+
     /// Analyses each graph of a batch on rayon's current pool.
     ///
     /// # Errors

@@ -9,6 +9,8 @@
 //! threads of rayon's global pool; a worker for a device uses that device. The answer for a part
 //! does not depend on the worker, so that the output does not either.
 //!
+//! Ranks share a swarm by [`run_on_ranks`].
+//!
 //! An error of a stage, or the observer, ends all stages. A read or a write in progress is
 //! completed; workers are cancelled through their observer.
 //!
@@ -43,7 +45,9 @@ mod communities;
 #[cfg(feature = "cuda")]
 mod device;
 mod line;
+mod message;
 mod parts;
+mod ranks;
 mod report;
 #[cfg(all(test, feature = "cuda"))]
 mod tests;
@@ -57,6 +61,7 @@ pub use communities::CommunitiesWorker;
 pub use device::DeviceWorker;
 pub use line::run;
 pub use parts::{Cut, Parts, WholeBatch};
+pub use ranks::{Work, own_graphs, run_on_ranks};
 pub use report::{Progress, Report, SwarmObserver, WorkerReport};
 pub use worker::{CpuWorker, Worker};
 
@@ -103,6 +108,18 @@ pub enum SwarmError {
     /// An analysis was asked of ranks that they do not share.
     #[error("ranks share PageRank, components and clustering coefficients, and no other analysis")]
     NotOnRanks,
+    /// Another rank failed: its error is there.
+    #[error("rank {rank} failed")]
+    Elsewhere {
+        /// The first rank that failed.
+        rank: usize,
+    },
+    /// Ranks have read different graphs.
+    #[error("rank {rank} has read other graphs than rank 0")]
+    PartsDiffer {
+        /// The first rank whose part of the batch is not that of rank 0.
+        rank: usize,
+    },
     /// A program of the caller's own leaves a vertex without a label.
     #[error(
         "the program leaves a vertex of the graph {graph} without a label, and in a batch each vertex has a row"
