@@ -3,7 +3,6 @@
 use crate::analysis::AskedArguments;
 use crate::console::Console;
 use crate::failure::{Ending, Failure};
-use crate::ranks::RanksArguments;
 use crate::values::Weights;
 use clap::Args;
 use ripplet::swarm::Analysis;
@@ -20,8 +19,6 @@ use serde::Serialize;
 pub struct Arguments {
     #[command(flatten)]
     asked: AskedArguments,
-    #[command(flatten)]
-    ranks: RanksArguments,
 }
 
 /// Nothing decides the answer.
@@ -34,6 +31,5 @@ const UNWEIGHTED: Weights =
 
 /// Finds components.
 pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> {
-    let Arguments { asked, ranks } = arguments;
-    asked.ask_on_ranks(ranks, None, (UNWEIGHTED, Analysis::Components), Choices {}, console)
+    arguments.asked.ask(UNWEIGHTED, Analysis::Components, Choices {}, console)
 }

@@ -497,6 +497,11 @@ impl From<SwarmError> for Failure {
                 "leave --samples out, or take the graphs one by one",
             ),
             SwarmError::NotOnRanks => Failure::refused(error.to_string(), "run it in one process"),
+            SwarmError::Elsewhere { .. } => Failure::Elsewhere,
+            SwarmError::PartsDiffer { .. } => Failure::refused(
+                error.to_string(),
+                "give all machines the same files, under the same path: a shared folder, or copies",
+            ),
             SwarmError::NoLabel { .. } => Failure::refused(
                 error.to_string(),
                 "let update_vertex return a label, or run it on each graph alone",

@@ -6,7 +6,7 @@ use crate::console::Console;
 use crate::device::{self, DeviceArguments};
 use crate::failure::{Ending, Failure};
 use crate::message::{counted, on_device};
-use crate::on_ranks::RankRun;
+use crate::on_ranks::{RankRun, start};
 use crate::ranks::{Ranks, RanksArguments};
 use crate::reading::Loaded;
 use crate::stats::{Bytes, Stages};
@@ -108,21 +108,23 @@ fn run_among(arguments: &Arguments, ranks: &Ranks, console: &Console) -> Result<
     let Arguments { values, batch, device, .. } = arguments;
     device.check()?;
     let device = &device.with_storage(&values.storage, console)?;
-    if ranks.are_several() {
-        arguments.run_on_ranks(device, ranks, console)?;
-        return Ok(Ending::Whole);
-    }
-    let (options, threads) = values.start(UNWEIGHTED)?;
+    let (options, threads) = match ranks.are_several() {
+        true => start(ranks, values, device, (UNWEIGHTED, None), console)?,
+        false => values.start(UNWEIGHTED)?,
+    };
     if batch.is_asked(values.input(), &options.read) {
-        values.storage.check_of_batch()?;
+        ranks.agree(values.storage.check_of_batch())?;
         let (lcc, definition) = arguments.resolve();
         let (analysis, choices) = (Analysis::Lcc(lcc), BatchChoices { definition });
         let (weights, listed) = (UNWEIGHTED, None);
         let request = Request { values, batch, device, weights, analysis, listed, choices };
-        return request.of_batch(&options, threads, console);
+        return request.of_batch(ranks, &options, threads, console);
     }
-    batch.check_unused()?;
-    arguments.run_one(device, &options, threads, console)?;
+    ranks.agree(batch.check_unused())?;
+    match ranks.are_several() {
+        true => arguments.run_on_ranks((&options, threads), ranks, console)?,
+        false => arguments.run_one(device, &options, threads, console)?,
+    }
     Ok(Ending::Whole)
 }
 
@@ -153,13 +155,12 @@ impl Arguments {
     /// Finds the coefficients of a graph together with other ranks.
     fn run_on_ranks(
         &self,
-        device: &DeviceArguments,
+        loading: (&LoadOptions, usize),
         ranks: &Ranks,
         console: &Console,
     ) -> Result<(), Failure> {
         let values = &self.values;
-        let asked = (device, &self.batch);
-        let part = RankRun::load(ranks, values, asked, (UNWEIGHTED, None), console)?;
+        let part = RankRun::load(ranks, values, loading, false, console)?;
         let graph = part.graph();
         let (lcc, definition) = self.resolve();
         let (storage, threads) = (Storage::from(graph).name(), part.threads);

@@ -154,6 +154,11 @@ fn status_of(arguments: Ripplet, launch: Option<Launch>) -> ExitStatus {
             | Command::Pagerank(_)
             | Command::Components(_)
             | Command::Lcc(_)
+            | Command::Closeness(_)
+            | Command::Harmonic(_)
+            | Command::Betweenness(_)
+            | Command::Apsp(_)
+            | Command::Kcore(_)
             | Command::Convert(_)
     );
     if let Some(launch) = launch.filter(|_| !is_shared) {

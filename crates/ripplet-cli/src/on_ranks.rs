@@ -1,6 +1,5 @@
 //! A command that computes values of vertices, on ranks that share it.
 
-use crate::batch::BatchArguments;
 use crate::console::Console;
 use crate::device::DeviceArguments;
 use crate::failure::Failure;
@@ -15,7 +14,7 @@ use ripplet::device::peak_memory;
 use ripplet::graph::{GraphView, VertexId};
 use ripplet::lp::Plan;
 use ripplet::ranks::{CommError, Traffic};
-use ripplet::{Storage, StoredGraph};
+use ripplet::{LoadOptions, Storage, StoredGraph};
 use serde::Serialize;
 use std::ops::Range;
 use std::path::Path;
@@ -30,45 +29,46 @@ pub struct RankRun<'a> {
     whole: bool,
 }
 
+/// Refuses what ranks cannot do, and starts the threads, on each rank. Returns the options of reading, and the number of
+/// threads. `other` is another file that the command reads.
+pub fn start(
+    ranks: &Ranks,
+    values: &ValueArguments,
+    device: &DeviceArguments,
+    (weights, other): (Weights, Option<&Path>),
+    console: &Console,
+) -> Result<(LoadOptions, usize), Failure> {
+    let streams = [Some(values.input()), other].into_iter().flatten().any(is_standard);
+    let refused = [
+        ("a GPU", !device.is_cpu_enough(), "leave --device and --device-memory out"),
+        ("reading standard input", streams, "name a file that all ranks can read"),
+    ];
+    let allowed = match refused.into_iter().find(|(_, is_asked, _)| *is_asked) {
+        Some((what, _, help)) => Err(not_on_ranks(what, help)),
+        None => Ok(()),
+    };
+    ranks.agree(allowed)?;
+    values.start_on_ranks(weights, other, ranks, console)
+}
+
 impl<'a> RankRun<'a> {
-    /// Refuses what ranks cannot do, starts the threads, and loads this rank's part. `other` is another file that the command
-    /// reads, which has ids of vertices.
+    /// Loads this rank's part of a graph, after [`start`]. `with_ids` is whether each rank needs the ids of vertices.
     pub fn load(
         ranks: &'a Ranks,
         values: &ValueArguments,
-        (device, batch): (&DeviceArguments, &BatchArguments),
-        (weights, other): (Weights, Option<&Path>),
+        (options, threads): (&LoadOptions, usize),
+        with_ids: bool,
         console: &Console,
     ) -> Result<RankRun<'a>, Failure> {
         let input = values.input();
-        let streams = [Some(input), other].into_iter().flatten().any(is_standard);
-        let refused = [
-            ("a GPU", !device.is_cpu_enough(), "leave --device and --device-memory out"),
-            ("reading standard input", streams, "name a file that all ranks can read"),
-        ];
-        let allowed = match refused.into_iter().find(|(_, is_asked, _)| *is_asked) {
-            Some((what, _, help)) => Err(not_on_ranks(what, help)),
-            None => Ok(()),
-        };
-        ranks.agree(allowed)?;
-        let (options, threads) = values.start_on_ranks(weights, other, ranks, console)?;
-        let one_graph = match batch.is_asked(input, &options.read) {
-            true => Err(not_on_ranks(
-                "a batch",
-                "run it in one process, or a part of it in each with --ranks none",
-            )),
-            false => batch.check_unused(),
-        };
-        ranks.agree(one_graph)?;
         let storage = values.storage.get();
         let compressed = (storage == Some(Storage::Compressed))
             .then(|| "--storage compressed needs all of it".to_owned());
-        let whole = compressed.or_else(|| is_whole(input, &options));
+        let whole = compressed.or_else(|| is_whole(input, options));
         let reasons = (whole.as_deref(), storage);
         let limit = values.host_memory();
-        let with_ids = other.is_some();
         let (loaded, parts) =
-            load_with_ranks(input, &options, ranks, reasons, with_ids, limit, console)?;
+            load_with_ranks(input, options, ranks, reasons, with_ids, limit, console)?;
         let graph = loaded.graph.view();
         if parts.is_none() {
             ranks.agree(ranks.compare_graphs(graph))?;
@@ -135,6 +135,6 @@ impl<'a> RankRun<'a> {
 
     /// Returns how many ranks computed it, as the end of a sentence.
     pub fn on_ranks(&self) -> String {
-        format!(" on {} ranks", self.ranks.size())
+        self.ranks.as_end()
     }
 }

@@ -3,7 +3,6 @@
 use crate::analysis::{AskedArguments, Listed};
 use crate::console::Console;
 use crate::failure::{Ending, Failure};
-use crate::ranks::RanksArguments;
 use crate::values::Weights;
 use clap::Args;
 use ripplet::analytics::pagerank::{PageRank, Stop};
@@ -43,8 +42,6 @@ pub struct Arguments {
     personalize: Option<PathBuf>,
     #[command(flatten)]
     asked: AskedArguments,
-    #[command(flatten)]
-    ranks: RanksArguments,
 }
 
 /// The settings that determine the ranks, by name.
@@ -69,8 +66,7 @@ const MOST_ROUNDS: u32 = 1000;
 
 /// Finds ranks.
 pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> {
-    let &Arguments { damping, iterations, tolerance, ref personalize, ref asked, ref ranks } =
-        arguments;
+    let &Arguments { damping, iterations, tolerance, ref personalize, ref asked } = arguments;
     let (tolerance, stop) = match iterations {
         Some(rounds) => (None, Stop::Rounds(rounds)),
         None => {
@@ -84,7 +80,7 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> 
     let choices = Choices { damping, iterations, tolerance, by_weights, personalized };
     let asked_for = (Weights::Strengths, analysis);
     let listed = personalize.as_deref().map(Listed::JumpTo);
-    asked.ask_on_ranks(ranks, listed, asked_for, choices, console)
+    asked.ask_about(listed, asked_for, choices, console)
 }
 
 /// The parser of a share.

@@ -52,7 +52,7 @@ pub struct RanksArguments {
     /// The processes that share the run.
     ///
     /// Processes that `mpirun` or `srun` started share one run: each reads its part of an .rg or of a table of edges, or all of another INPUT, and
-    /// rank 0 writes OUT. Those on one machine share its cores and its memory, unless --threads and --host-memory say what
+    /// rank 0 writes OUT. Of a batch, each computes some of the graphs. Those on one machine share its cores and its memory, unless --threads and --host-memory say what
     /// each takes. docs/several-machines.md has the details.
     #[arg(long, value_enum, value_name = "HOW", default_value_t = RanksChoice::Auto)]
     ranks: RanksChoice,
@@ -116,7 +116,8 @@ pub fn refused(launch: &Launch) -> Failure {
     Failure::refused(
         format!(
             "{processes} together ({variable} is set), and this command does not share its work between processes: \
-             communities, pagerank, components, lcc and convert do"
+             communities, pagerank, components, lcc and convert do, and of batches closeness, harmonic, betweenness, apsp \
+             and kcore"
         ),
         format!(
             "start it once, without mpirun or srun; or unset {variable} if each process has its own work"
@@ -211,6 +212,11 @@ impl Ranks {
         self.connected.as_ref().is_none_or(|connected| connected.rank == 0)
     }
 
+    /// Returns how many ranks computed something, as the end of a sentence.
+    pub fn as_end(&self) -> String {
+        format!(" on {} ranks", self.size())
+    }
+
     /// Returns the number of processes that share the command.
     pub fn size(&self) -> usize {
         self.connected.as_ref().map_or(1, |connected| connected.size)
@@ -255,6 +261,12 @@ impl Ranks {
             None => Ok(()),
             Some(rank) => Err(RunError::RanksDiffer { rank }.into()),
         }
+    }
+
+    /// Returns a number of each rank, all of which call it; of a single process, its own.
+    pub fn gather(&self, purpose: &'static str, own: u64) -> Vec<u64> {
+        let all = self.together(|comm| comm.all_gather(purpose, &[own]));
+        all.map_or_else(|| vec![own], |all| all.all().collect())
     }
 
     /// Returns the shape of a graph of which this rank has the lists of its own vertices; all ranks call it.

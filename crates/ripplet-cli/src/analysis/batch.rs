@@ -5,6 +5,7 @@ use crate::batch::{Done, Opened, PartNeeds, Source};
 use crate::console::Console;
 use crate::failure::{Ending, Failure};
 use crate::message::{counted, on_device};
+use crate::ranks::Ranks;
 use ripplet::analytics::apsp::pairs_of_batch;
 use ripplet::device::GpuWorker;
 use ripplet::graph::batch::{BatchGraph, BatchSlice};
@@ -13,6 +14,7 @@ use ripplet::lp::Plan;
 use ripplet::swarm::{Analysis, Answer, Column, CpuWorker, Report, Worker};
 use ripplet::{LoadOptions, Storage};
 use serde::Serialize;
+use std::sync::Arc;
 
 /// Workers per GPU: one copies a part while the other computes.
 const LANES: usize = 2;
@@ -51,14 +53,19 @@ impl Workers {
 }
 
 impl<C: Serialize> Request<'_, C> {
-    /// Runs an analysis on each graph of a batch.
+    /// Runs an analysis on each graph of a batch, together with other ranks if there are several.
     pub fn of_batch(
         &self,
+        ranks: &Ranks,
         options: &LoadOptions,
         threads: usize,
         console: &Console,
     ) -> Result<Ending, Failure> {
-        let gpus = self.device.open_workers(self.analysis, LANES)?;
+        let analysis = self.analysis;
+        let gpus = match ranks.are_several() {
+            true => Ok(Vec::new()),
+            false => self.device.open_workers(analysis, LANES)?,
+        };
         let workers = gpus.as_ref().map_or(1, |gpus| gpus.len().max(1));
         let source = Source {
             input: self.values.input(),
@@ -67,19 +74,26 @@ impl<C: Serialize> Request<'_, C> {
             limit: self.values.host_memory(),
             workers,
             weight: self.weight(),
+            ranks,
+            work: Arc::new(move |graph| analysis.work(graph)),
         };
         source.open(console, |mut batch| {
             let workers = Workers::new(noted(gpus, console), self.analysis);
             let choices = self.choices(Storage::Plain, workers.name(), threads);
             if self.values.asks_estimate() {
                 let needs = |part: BatchSlice<'_>| self.needs(part, &workers, threads);
-                let estimate = batch.estimate(choices, needs)?;
-                self.values.print_estimate(&estimate, || estimate.lines())?;
+                let estimate = ranks.agree(batch.estimate(choices, needs))?;
+                if ranks.is_first() {
+                    self.values.print_estimate(&estimate, || estimate.lines())?;
+                }
                 return Ok(Ending::Whole);
             }
             let (done, figures) = self.run_batch(batch, workers, console)?;
             let found = figures.found();
-            let device = on_device(&choices.device);
+            let device = match ranks.are_several() {
+                true => ranks.as_end(),
+                false => on_device(&choices.device),
+            };
             done.write_stats(self.values.stats(), choices, found)?;
             self.say_batch(&done.report, found, &device, console);
             Ok(done.ending)
@@ -96,12 +110,12 @@ impl<C: Serialize> Request<'_, C> {
 
     fn run_batch(
         &self,
-        batch: Opened,
+        batch: Opened<'_>,
         workers: Workers,
         console: &Console,
     ) -> Result<(Done, Figures), Failure> {
         let (rows, columns) = (self.analysis.rows(), self.analysis.columns());
-        let table = self.values.table(TableShape { rows, of_batch: true, columns }, console)?;
+        let table = || self.values.table(TableShape { rows, of_batch: true, columns }, console);
         let mut figures = Figures::default();
         let look = |graphs: BatchSlice<'_>, answer: Answer| {
             let columns: Vec<_> = answer.columns().iter().map(Column::data).collect();

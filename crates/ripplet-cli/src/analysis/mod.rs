@@ -9,7 +9,7 @@ use crate::batch::BatchArguments;
 use crate::console::Console;
 use crate::device::{DeviceArguments, note_fallback};
 use crate::failure::{Ending, Failure};
-use crate::ranks::RanksArguments;
+use crate::ranks::{Ranks, RanksArguments};
 use crate::reading::{check_standard_input, read_list};
 use crate::values::{ValueArguments, Weights};
 use clap::Args;
@@ -33,10 +33,12 @@ pub struct AskedArguments {
     batch: BatchArguments,
     #[command(flatten, next_help_heading = "Choices")]
     device: DeviceArguments,
+    #[command(flatten)]
+    ranks: RanksArguments,
 }
 
 impl AskedArguments {
-    /// Runs the analysis, and writes the result. `choices` are the settings that determine it, by name.
+    /// Runs the analysis, on ranks if there are several, and writes the result. `choices` are the settings that determine it, by name.
     pub fn ask<C: Serialize>(
         &self,
         weights: Weights,
@@ -55,24 +57,11 @@ impl AskedArguments {
         choices: C,
         console: &Console,
     ) -> Result<Ending, Failure> {
-        self.request(listed, asked_for, choices, console, |request| request.run(console))
-    }
-
-    /// Runs the analysis, as [`AskedArguments::ask_about`], on ranks if there are several.
-    pub fn ask_on_ranks<C: Serialize>(
-        &self,
-        ranks: &RanksArguments,
-        listed: Option<Listed<'_>>,
-        asked_for: (Weights, Analysis),
-        choices: C,
-        console: &Console,
-    ) -> Result<Ending, Failure> {
-        ranks.share(console, |ranks, console| {
-            let run = |request: Request<'_, C>| match ranks.are_several() {
+        self.ranks.share(console, |ranks, console| {
+            self.request(listed, asked_for, choices, console, |request| match ranks.are_several() {
                 true => request.on_ranks(ranks, console),
-                false => request.run(console),
-            };
-            self.request(listed, asked_for, choices, console, run)
+                false => request.run(ranks, console),
+            })
         })
     }
 
@@ -85,7 +74,7 @@ impl AskedArguments {
         console: &Console,
         run: impl FnOnce(Request<'_, C>) -> Result<Ending, Failure>,
     ) -> Result<Ending, Failure> {
-        let AskedArguments { values, batch, device } = self;
+        let AskedArguments { values, batch, device, ranks: _ } = self;
         device.check()?;
         let on_gpu =
             analysis.on_device().is_ok() && listed.is_none_or(|listed| listed.on_device().is_ok());
@@ -238,34 +227,44 @@ pub fn lengths_name(lengths: Lengths) -> &'static str {
 }
 
 impl<C: Serialize> Request<'_, C> {
-    fn run(&self, console: &Console) -> Result<Ending, Failure> {
+    fn run(&self, ranks: &Ranks, console: &Console) -> Result<Ending, Failure> {
         let file = self.listed.map(Listed::path);
         if let Some(path) = file {
             check_standard_input(&[self.values.input(), path])?;
         }
         let (options, threads) = self.values.start_beside(self.weights, file)?;
-        if matches!(self.weights, Weights::Lengths) && self.values.is_weighted() {
-            // In `communities` a weight is a strength, the opposite of a length: the remark prevents confusion.
-            console.remark("a weight is the length of its edge: a large weight means far apart");
-        }
+        self.say_lengths(console);
         if self.batch.is_asked(self.values.input(), &options.read) {
-            if let Some(option) = self.listed.map(Listed::option) {
-                return Err(Failure::refused(
-                    format!("{option} names vertices of one graph, and the input is a batch"),
-                    format!("leave {option} out, or take the graphs one by one"),
-                ));
-            }
-            if let Analysis::SampledBetweenness { .. } | Analysis::SampledCloseness { .. } =
-                self.analysis
-            {
-                return Err(SwarmError::SampleOfBatch.into());
-            }
-            self.values.storage.check_of_batch()?;
-            return self.of_batch(&options, threads, console);
+            self.check_batch()?;
+            return self.of_batch(ranks, &options, threads, console);
         }
         self.batch.check_unused()?;
         self.of_graph(&options, threads, console)?;
         Ok(Ending::Whole)
+    }
+
+    /// Notes that weights are lengths.
+    fn say_lengths(&self, console: &Console) {
+        if matches!(self.weights, Weights::Lengths) && self.values.is_weighted() {
+            // In `communities` a weight is a strength, the opposite of a length: the remark prevents confusion.
+            console.remark("a weight is the length of its edge: a large weight means far apart");
+        }
+    }
+
+    /// Refuses what is about one graph.
+    fn check_batch(&self) -> Result<(), Failure> {
+        if let Some(option) = self.listed.map(Listed::option) {
+            return Err(Failure::refused(
+                format!("{option} names vertices of one graph, and the input is a batch"),
+                format!("leave {option} out, or take the graphs one by one"),
+            ));
+        }
+        if let Analysis::SampledBetweenness { .. } | Analysis::SampledCloseness { .. } =
+            self.analysis
+        {
+            return Err(SwarmError::SampleOfBatch.into());
+        }
+        self.values.storage.check_of_batch()
     }
 
     fn choices(&self, storage: Storage, device: String, threads: usize) -> Choices<'_, C> {

@@ -3,8 +3,8 @@
 use super::{Choices, Listed, Request};
 use crate::console::Console;
 use crate::failure::{Ending, Failure};
-use crate::on_ranks::RankRun;
-use crate::ranks::Ranks;
+use crate::on_ranks::{RankRun, start};
+use crate::ranks::{Ranks, not_on_ranks};
 use crate::stats::{Bytes, Stages};
 use crate::values::OfRanks;
 use ripplet::analytics::AnalysisError;
@@ -12,7 +12,7 @@ use ripplet::analytics::pagerank::Jumps;
 use ripplet::device::{peak_memory, plan_on_cpu};
 use ripplet::io::write::{ColumnData, Subject};
 use ripplet::lp::Plan;
-use ripplet::swarm::{Answer, Column, SwarmError};
+use ripplet::swarm::{Analysis, Answer, Column, SwarmError};
 use serde::Serialize;
 use std::cell::Cell;
 use std::time::Instant;
@@ -30,7 +30,15 @@ impl<C: Serialize> Request<'_, C> {
     /// Runs the analysis together with other ranks, of which the first one writes.
     pub(super) fn on_ranks(&self, ranks: &Ranks, console: &Console) -> Result<Ending, Failure> {
         let reading = (self.weights, self.listed.map(Listed::path));
-        let run = RankRun::load(ranks, self.values, (self.device, self.batch), reading, console)?;
+        let (options, threads) = start(ranks, self.values, self.device, reading, console)?;
+        self.say_lengths(console);
+        if self.batch.is_asked(self.values.input(), &options.read) {
+            ranks.agree(self.check_batch())?;
+            return self.of_batch(ranks, &options, threads, console);
+        }
+        ranks.agree(self.batch.check_unused().and_then(|()| self.check_graph_on_ranks()))?;
+        let (loading, with_ids) = ((&options, threads), self.listed.is_some());
+        let run = RankRun::load(ranks, self.values, loading, with_ids, console)?;
         let graph = run.graph();
         let chosen = ranks.agree(self.chosen(graph, console))?;
         let jumps = chosen.jumps();
@@ -56,6 +64,18 @@ impl<C: Serialize> Request<'_, C> {
             self.write_of_ranks(&run, computed, console)?;
         }
         Ok(Ending::Whole)
+    }
+
+    /// Refuses an analysis of one graph that ranks do not share.
+    fn check_graph_on_ranks(&self) -> Result<(), Failure> {
+        match self.analysis {
+            Analysis::PageRank(_) | Analysis::Components | Analysis::Lcc(_) => Ok(()),
+            _ => Err(not_on_ranks(
+                "this analysis of one graph",
+                "run it in one process; ranks share the graphs of a batch, and of one graph communities, PageRank, components \
+                 and clustering coefficients",
+            )),
+        }
     }
 
     /// Writes the answer, and reports it.

@@ -35,7 +35,7 @@ pub struct PartNeeds {
     pub answer: u64,
 }
 
-impl Opened {
+impl Opened<'_> {
     /// Returns the needs of the first part and of the concurrent ones; `needs_of` returns those of the computation.
     pub fn estimate<C>(
         &mut self,

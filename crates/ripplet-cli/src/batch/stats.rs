@@ -3,6 +3,7 @@
 use super::Done;
 use crate::failure::Failure;
 use crate::output::write_json;
+use crate::stats::RanksFigures;
 use ripplet::device::peak_memory;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -33,10 +34,13 @@ struct Stats<C, F> {
     seconds: Seconds,
     /// `seconds`, each as a share of the time from the first part to the last.
     busy: Seconds,
-    /// Figures of each worker.
+    /// Figures of each worker: of several ranks, one each.
     workers: Vec<WorkerStats>,
     /// The peak memory of the process; null if the system does not report it.
     peak_host: Option<u64>,
+    /// Messages between ranks; left out in one process.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ranks: Option<RanksFigures>,
 }
 
 #[derive(Serialize)]
@@ -75,7 +79,7 @@ impl Done {
         choices: impl Serialize,
         found: impl Serialize,
     ) -> Result<(), Failure> {
-        let Some(path) = path else { return Ok(()) };
+        let Some(path) = path.filter(|_| self.is_first) else { return Ok(()) };
         let Done { report, reader, directed, weighted, .. } = self;
         let skipped = reader.skipped().iter().map(|skipped| Skipped {
             graph: skipped.graph.clone(),
@@ -103,6 +107,7 @@ impl Done {
             busy: self.stages(|seconds| report.share(seconds)),
             workers: workers.collect(),
             peak_host: peak_memory(),
+            ranks: self.ranks.clone(),
         };
         write_json(path, &stats)
     }

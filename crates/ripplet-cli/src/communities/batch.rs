@@ -9,6 +9,7 @@ use crate::device::note_fallback;
 use crate::failure::{Ending, Failure};
 use crate::message::counted;
 use crate::output::begin_table;
+use crate::ranks::Ranks;
 use crate::standard_streams::is_standard;
 use ripplet::Storage;
 use ripplet::analytics::AnalysisError;
@@ -23,6 +24,7 @@ use ripplet::programs::BuiltIn;
 use ripplet::swarm::{Answer, Column, CommunitiesWorker, Report};
 use serde::Serialize;
 use std::cmp::Reverse;
+use std::sync::Arc;
 
 /// The column of numbered communities.
 const NUMBERS: &[(&str, ColumnKind)] = &[("community", ColumnKind::U32)];
@@ -33,31 +35,53 @@ const NO_GPU: &str = "the communities of a batch are for the CPU so far";
 pub(super) fn run(
     job: &Job<'_>,
     batch: &BatchArguments,
+    ranks: &Ranks,
     console: &Console,
 ) -> Result<Ending, Failure> {
-    check(job)?;
-    let threads = job.threads.start()?;
-    let work = Work { job, batch, console, threads };
+    let threads = ranks.agree(job.threads.start())?;
+    let work = Work { job, batch, ranks, console, threads };
     match &job.program {
-        Program::BuiltIn(BuiltIn::Slpa { .. }) => Err(Failure::refused(
-            "slpa gives a vertex several communities, and in a batch each has one",
-            "use another --program, or run it on each graph alone",
-        )),
         Program::BuiltIn(BuiltIn::Lpa(guard)) => work.run(Lpa::new(*guard).into()),
         Program::BuiltIn(BuiltIn::Cdlp) => work.run(Cdlp.into()),
         Program::BuiltIn(BuiltIn::Llp(gamma)) => work.run(Llp::new(*gamma).into()),
         Program::File(file) => work.run(file.program()),
+        program => check_program(program).map(|()| Ending::Whole),
+    }
+}
+
+/// Refuses programs that are about one graph.
+fn check_program(program: &Program) -> Result<(), Failure> {
+    match program {
+        Program::BuiltIn(BuiltIn::Slpa { .. }) => Err(Failure::refused(
+            "slpa gives a vertex several communities, and in a batch each has one",
+            "use another --program, or run it on each graph alone",
+        )),
         Program::Refine(_) => Err(refused("--refine finds the communities of one graph", "refine")),
         Program::Sweep(_) => Err(refused("--sweep looks for the best layer of one graph", "sweep")),
         Program::BuiltIn(BuiltIn::Seeded { .. }) | Program::Seeded(_) => Err(Failure::refused(
             "seeded begins with vertices of one graph, but the input is a batch",
             "use another --program, or run it on each graph alone",
         )),
+        Program::BuiltIn(BuiltIn::Lpa(_) | BuiltIn::Cdlp | BuiltIn::Llp(_)) | Program::File(_) => {
+            Ok(())
+        }
     }
 }
 
 /// Refuses what is about one graph, or about a GPU.
-fn check(job: &Job<'_>) -> Result<(), Failure> {
+pub(super) fn check(job: &Job<'_>) -> Result<(), Failure> {
+    if job.checks_program && job.estimate.is_none() {
+        return Err(Failure::refused(
+            "--check-program tests a program on one graph, and this is a batch",
+            "leave --check-program out, or name one graph of the batch",
+        ));
+    }
+    check_options(job)?;
+    check_program(&job.program)
+}
+
+/// Refuses options that are about one graph, or about a GPU.
+fn check_options(job: &Job<'_>) -> Result<(), Failure> {
     let (reads, writes) = match &job.program {
         Program::File(_) => (job.program.reads(), job.program.writes()),
         _ => (None, Vec::new()),
@@ -111,6 +135,7 @@ fn refused(sentence: &str, flag: &str) -> Failure {
 struct Work<'a> {
     job: &'a Job<'a>,
     batch: &'a BatchArguments,
+    ranks: &'a Ranks,
     console: &'a Console,
     threads: usize,
 }
@@ -132,8 +157,9 @@ impl Found {
 
 impl Work<'_> {
     fn run(&self, program: Box<dyn DynProgram>) -> Result<Ending, Failure> {
-        let Work { job, console, threads, .. } = *self;
-        let worker = CommunitiesWorker::new(program, job.settings.clone(), threads)?;
+        let Work { job, ranks, console, threads, .. } = *self;
+        let worker = CommunitiesWorker::new(program, job.settings.clone(), threads);
+        let worker = ranks.agree(worker.map_err(Failure::from))?;
         let choices = job.choices(&job.settings, Storage::Plain, "cpu".into(), threads);
         let source = Source {
             input: &job.input,
@@ -142,14 +168,19 @@ impl Work<'_> {
             limit: job.host_memory,
             workers: 1,
             weight: |_| 0,
+            ranks,
+            work: Arc::new(|graph| u64::from(graph.vertices()).saturating_add(graph.arcs())),
         };
         source.open(console, |mut batch| {
             if job.device.device().is_auto() {
                 note_fallback(&Fallback::no_kernel(NO_GPU), console);
             }
             if let Some(form) = job.estimate {
-                let estimate = batch.estimate(choices, |part| needs(&worker, part))?;
-                form.print_as(&estimate, || estimate.lines())?;
+                let estimate = batch.estimate(choices, |part| needs(&worker, part));
+                let estimate = ranks.agree(estimate)?;
+                if ranks.is_first() {
+                    form.print_as(&estimate, || estimate.lines())?;
+                }
                 return Ok(Ending::Whole);
             }
             let deterministic = choices.deterministic;
@@ -161,15 +192,15 @@ impl Work<'_> {
     }
 
     /// Finds the communities and writes them, by the ids of vertices or as numbers.
-    fn find(&self, batch: Opened, worker: CommunitiesWorker) -> Result<(Done, Found), Failure> {
+    fn find(&self, batch: Opened<'_>, worker: CommunitiesWorker) -> Result<(Done, Found), Failure> {
         let Work { job, console, .. } = *self;
         let numbers = job.names == Names::Number;
         let (rows, columns) = match numbers {
             true => (Rows::Vertices, NUMBERS),
             false => (Rows::Communities, &[][..]),
         };
-        let table =
-            begin_table(job.target(), TableShape { rows, of_batch: true, columns }, console)?;
+        let shape = TableShape { rows, of_batch: true, columns };
+        let table = || begin_table(job.target(), shape, console);
         let mut numbering = Numbering::default();
         let number = |graphs: BatchSlice<'_>, answer: Answer| {
             let Answer::Communities(mut communities) = answer else { return Ok(answer) };
@@ -194,9 +225,10 @@ impl Work<'_> {
             _ => String::new(),
         };
         let differs = if deterministic { "" } else { " (async: another run may differ)" };
+        let on_ranks = if self.ranks.are_several() { self.ranks.as_end() } else { String::new() };
         self.console.say(&format!(
             "{graphs}, {vertices}; {communities}, median size {median_size}, largest {largest_size}, in \
-             {wall:.3} s{place}{differs}"
+             {wall:.3} s{on_ranks}{place}{differs}"
         ));
     }
 }

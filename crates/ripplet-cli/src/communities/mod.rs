@@ -53,6 +53,7 @@ use ripplet::device::Opened;
 use ripplet::graph::{VertexId, VertexIds};
 use ripplet::io::{self, InitialLabels, ReadOptions, write};
 use ripplet::lp::engine::Parts;
+use ripplet::lp::RankLabels;
 use ripplet::programs::ProgramName;
 use ripplet::{Device, StoredGraph};
 use std::path::Path;
@@ -69,19 +70,17 @@ fn run_among(arguments: &Arguments, ranks: &Ranks, console: &Console) -> Result<
     if ranks.are_several() {
         let mut job = ranks.agree(job_of_ranks(arguments, ranks))?;
         job.threads = ranks.share_host(job.threads, job.host_memory, console);
+        if arguments.batch.is_asked(&job.input, &job.load.read) {
+            return batch::run(&job, &arguments.batch, ranks, console);
+        }
         run_graph(job, ranks, console)?;
         return Ok(Ending::Whole);
     }
     let job = arguments.resolve()?;
     check_places(&job)?;
     if arguments.batch.is_asked(&job.input, &job.load.read) {
-        if job.checks_program && job.estimate.is_none() {
-            return Err(Failure::refused(
-                "--check-program tests a program on one graph, and this is a batch",
-                "leave --check-program out, or name one graph of the batch",
-            ));
-        }
-        return batch::run(&job, &arguments.batch, console);
+        batch::check(&job)?;
+        return batch::run(&job, &arguments.batch, ranks, console);
     }
     arguments.batch.check_unused()?;
     run_graph(job, ranks, console)?;
@@ -91,15 +90,19 @@ fn run_among(arguments: &Arguments, ranks: &Ranks, console: &Console) -> Result<
 /// Returns the job of a rank, or why ranks cannot do it; that of any but the first writes nothing.
 fn job_of_ranks<'a>(arguments: &'a Arguments, ranks: &Ranks) -> Result<Job<'a>, Failure> {
     let mut job = arguments.resolve()?;
-    if arguments.batch.is_asked(&job.input, &job.load.read) {
-        return Err(not_on_ranks(
-            "a batch",
-            "run it in one process, or a part of it in each with --ranks none",
-        ));
-    }
-    arguments.batch.check_unused()?;
     job.check_ranks()?;
-    job.whole_graph = job.needs_whole_graph();
+    if arguments.batch.is_asked(&job.input, &job.load.read) {
+        batch::check(&job)?;
+        if job.rank_labels != RankLabels::Auto {
+            return Err(not_on_ranks(
+                "--rank-labels of a batch",
+                "leave it out: the graphs of a batch are dealt out, and ranks send no labels",
+            ));
+        }
+    } else {
+        arguments.batch.check_unused()?;
+        job.whole_graph = job.needs_whole_graph();
+    }
     match ranks.is_first() {
         true => check_places(&job)?,
         false => job.write_nothing(),

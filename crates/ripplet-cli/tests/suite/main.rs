@@ -36,6 +36,8 @@ mod programs;
 mod quality;
 #[cfg(target_os = "linux")]
 mod ranks;
+#[cfg(target_os = "linux")]
+mod ranks_batches;
 mod regression;
 mod sandbox;
 mod storage;

@@ -9,21 +9,21 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 /// The launcher in a sandbox, without arguments.
-fn launcher(mpi: &Mpi, sandbox: &Sandbox) -> Command {
+pub fn launcher(mpi: &Mpi, sandbox: &Sandbox) -> Command {
     let mut command = mpi.launcher();
     command.current_dir(sandbox.path(""));
     command
 }
 
 /// Runs `ripplet` with the same arguments on each of several ranks.
-fn on_ranks(mpi: &Mpi, sandbox: &Sandbox, ranks: usize, arguments: &str) -> Said {
+pub fn on_ranks(mpi: &Mpi, sandbox: &Sandbox, ranks: usize, arguments: &str) -> Said {
     let mut command = launcher(mpi, sandbox);
     command.args(["-n", &ranks.to_string(), env!("CARGO_BIN_EXE_ripplet")]);
     Said::of(output(command.args(arguments.split_whitespace())))
 }
 
 /// Runs `ripplet` with its own folder and arguments on each of several ranks.
-fn on_each_rank(mpi: &Mpi, sandbox: &Sandbox, ranks: &[(&str, &str)]) -> Said {
+pub fn on_each_rank(mpi: &Mpi, sandbox: &Sandbox, ranks: &[(&str, &str)]) -> Said {
     let mut command = launcher(mpi, sandbox);
     let folder = if mpi.is_open_mpi() { "--wdir" } else { "-wdir" };
     for (rank, (inside, arguments)) in ranks.iter().enumerate() {
@@ -38,7 +38,7 @@ fn on_each_rank(mpi: &Mpi, sandbox: &Sandbox, ranks: &[(&str, &str)]) -> Said {
 
 /// Checks that exactly one process printed an error, and that it has these parts.
 #[track_caller]
-fn one_error(said: &Said, code: i32, parts: &[&str]) {
+pub fn one_error(said: &Said, code: i32, parts: &[&str]) {
     said.must_fail("ranks", code, parts);
     let errors = said.error.lines().filter(|line| line.starts_with("error: "));
     assert_eq!(errors.count(), 1, "{said:?}");
@@ -517,11 +517,17 @@ fn what_ranks_cannot_do_is_refused_once_and_nothing_is_written() {
         ("communities g.csv -o o.csv --preset nu-mg8", "the schedule async is not possible"),
         ("communities g.csv -o o.csv --counter auto", "--counter auto is not possible"),
         ("communities g.csv -o o.csv --program llp --sweep 2", "--sweep is not possible"),
-        ("communities . -o o.csv", "a batch is not possible on several ranks"),
+        (
+            "communities . -o o.csv --rank-labels all",
+            "--rank-labels of a batch is not possible on several ranks",
+        ),
         ("communities g.csv -o o.csv --host-memory 1KB", "--host-memory allows"),
         ("communities g.csv -o o.csv --stats no/s.json", "rank 0 on "),
-        ("kcore g.csv -o o.csv", "2 processes of this command were started together (PMI_RANK is"),
-        ("lcc . -o o.csv", "a batch is not possible on several ranks"),
+        ("info g.csv", "2 processes of this command were started together (PMI_RANK is"),
+        ("lcc . -o o.csv --storage compressed", "and this is a batch"),
+        ("closeness g.csv -o o.csv", "this analysis of one graph is not possible on several ranks"),
+        ("apsp g.csv -o o.csv", "this analysis of one graph is not possible on several ranks"),
+        ("kcore - -o o.csv", "reading standard input is not possible on several ranks"),
         ("pagerank g.csv -o o.csv --device cuda", "a GPU is not possible on several ranks"),
         ("pagerank - -o o.csv", "reading standard input is not possible on several ranks"),
         ("components g.csv -o o.csv --weighted", "--weighted would change nothing"),
@@ -546,7 +552,7 @@ fn what_ranks_cannot_do_is_refused_once_and_nothing_is_written() {
 fn open_mpi_refuses_as_well() {
     let Some(mpi) = Mpi::open_mpi() else { return };
     let sandbox = Sandbox::with([("g.csv", &*ring())]);
-    let said = on_ranks(&mpi, &sandbox, 2, "kcore g.csv -o o.csv");
+    let said = on_ranks(&mpi, &sandbox, 2, "info g.csv");
     one_error(
         &said,
         2,
@@ -621,15 +627,15 @@ fn the_environment_of_a_launcher_is_enough_to_refuse() {
         }
         Said::of(command.envs(variables.iter().copied()).output().unwrap())
     };
-    let kcore = "kcore g.csv -o l.csv";
+    let info = "info g.csv";
     let slurm = [("SLURM_PROCID", "0"), ("SLURM_STEP_NUM_TASKS", "8"), ("SLURM_STEP_ID", "0")];
-    one_error(&run(kcore, &slurm), 2, &["8 processes of this command", "SLURM_PROCID"]);
+    one_error(&run(info, &slurm), 2, &["8 processes of this command", "SLURM_PROCID"]);
     one_error(
-        &run(kcore, &[("PMIX_RANK", "0")]),
+        &run(info, &[("PMIX_RANK", "0")]),
         2,
         &["several processes of this command may have"],
     );
-    let silent = run(kcore, &[("PMI_RANK", "1"), ("PMI_SIZE", "2")]);
+    let silent = run(info, &[("PMI_RANK", "1"), ("PMI_SIZE", "2")]);
     assert_eq!((silent.code, &*silent.out, &*silent.error), (Some(2), "", ""));
     let communities = "communities g.csv -o c.csv";
     let none = [("PMI_RANK", "0"), ("PMI_SIZE", "2"), ("RIPPLET_MPI", "/nowhere/libmpi.so.12")];
