@@ -124,6 +124,27 @@ enum Command {
     Man(manual::Arguments),
 }
 
+impl Command {
+    /// Returns whether processes that were started together share the command.
+    fn is_shared(&self) -> bool {
+        match self {
+            Command::Communities(_)
+            | Command::Pagerank(_)
+            | Command::Components(_)
+            | Command::Lcc(_)
+            | Command::Closeness(_)
+            | Command::Harmonic(_)
+            | Command::Betweenness(_)
+            | Command::Apsp(_)
+            | Command::Kcore(_)
+            | Command::Convert(_) => true,
+            #[cfg(feature = "fraud")]
+            Command::Fraud(arguments) => arguments.is_shared(),
+            _ => false,
+        }
+    }
+}
+
 /// Runs the command, and returns the exit code of its process.
 ///
 /// `arguments` begin with the name of the program, which is not used. A process calls this once, on its main thread: signals
@@ -148,20 +169,7 @@ fn status_of(arguments: Ripplet, launch: Option<Launch>) -> ExitStatus {
     failure::leave_panics_of_table_crates_to_the_reader();
     interrupt::listen(console::clear, ranks::leave);
     let console = Console::new(arguments.quiet, arguments.verbose);
-    let is_shared = matches!(
-        arguments.command,
-        Command::Communities(_)
-            | Command::Pagerank(_)
-            | Command::Components(_)
-            | Command::Lcc(_)
-            | Command::Closeness(_)
-            | Command::Harmonic(_)
-            | Command::Betweenness(_)
-            | Command::Apsp(_)
-            | Command::Kcore(_)
-            | Command::Convert(_)
-    );
-    if let Some(launch) = launch.filter(|_| !is_shared) {
+    if let Some(launch) = launch.filter(|_| !arguments.command.is_shared()) {
         ranks::wait_for_first_report(Some(&launch));
         let refused = ranks::refused(&launch);
         if !ranks::is_other(Some(&launch)) {

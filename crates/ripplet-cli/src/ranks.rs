@@ -116,8 +116,8 @@ pub fn refused(launch: &Launch) -> Failure {
     Failure::refused(
         format!(
             "{processes} together ({variable} is set), and this command does not share its work between processes: \
-             communities, pagerank, components, lcc and convert do, and of batches closeness, harmonic, betweenness, apsp \
-             and kcore"
+             communities, pagerank, components, lcc, convert and fraud run do, and of batches closeness, harmonic, \
+             betweenness, apsp and kcore"
         ),
         format!(
             "start it once, without mpirun or srun; or unset {variable} if each process has its own work"

@@ -27,6 +27,7 @@ use ripplet::fraud::source::{FaultKind, SourceError};
 use ripplet::fraud::stream::{Counts, StreamError};
 use ripplet::io::Format;
 use ripplet::io::write::Target;
+use ripplet::lp::RunError;
 use std::path::Path;
 
 /// Find suspicious clusters in windows of transactions, around users who are known to be bad.
@@ -43,6 +44,13 @@ enum Command {
     Evaluate(Box<evaluate::Arguments>),
     Report(report::Arguments),
     Find(find::Arguments),
+}
+
+impl Arguments {
+    /// Returns whether processes that were started together share the subcommand.
+    pub fn is_shared(&self) -> bool {
+        matches!(self.command, Command::Run(_))
+    }
 }
 
 /// The advice if the memory does not suffice for windows.
@@ -157,11 +165,20 @@ impl Failure {
             PipelineError::Detect(DetectError::Attenuation(_) | DetectError::Sizes { .. }) => "",
             PipelineError::Noise(_) => "for example --noise 0.05",
             PipelineError::NoKnownBad => "name a list with --known-bad, or leave out --seeded-only",
+            PipelineError::NotOnRanks { help, .. } => help,
+            PipelineError::OtherFolder(_) => {
+                "name a folder on a disk that all machines share, under the same path"
+            }
+            PipelineError::NoWindow | PipelineError::Ranks(_) | PipelineError::Elsewhere { .. } => {
+                kept.help()
+            }
             PipelineError::Memory { .. } | PipelineError::Detect(_) => kept.help(),
             PipelineError::OutOfMemory(_) | PipelineError::Write(_) => kept.help(),
         };
         match error {
             PipelineError::Detect(DetectError::Run(error)) => error.into(),
+            PipelineError::Ranks(error) => RunError::Ranks(error).into(),
+            PipelineError::Elsewhere { .. } => Failure::Elsewhere,
             PipelineError::Feed(FeedError::Weight(error)) => {
                 Failure::Text { shown: error.to_string(), help: help.into() }
             }
@@ -182,11 +199,16 @@ impl Failure {
                     | PipelineError::Conflict(_)
                     | PipelineError::NoKnownBad
                     | PipelineError::Noise(_)
+                    | PipelineError::NotOnRanks { .. }
+                    | PipelineError::OtherFolder(_)
                     | PipelineError::NoTransactions(_) => true,
                     PipelineError::Detect(error) => {
                         matches!(error, DetectError::Attenuation(_) | DetectError::Sizes { .. })
                     }
                     PipelineError::Memory { .. }
+                    | PipelineError::NoWindow
+                    | PipelineError::Ranks(_)
+                    | PipelineError::Elsewhere { .. }
                     | PipelineError::OutOfMemory(_)
                     | PipelineError::Write(_) => false,
                 };

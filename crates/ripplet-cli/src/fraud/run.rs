@@ -8,10 +8,11 @@ use crate::failure::{Ending, Failure};
 use crate::interrupt;
 use crate::memory::{Limit, check_least, within};
 use crate::message::counted;
+use crate::ranks::{Ranks, RanksArguments, not_on_ranks};
 use crate::size::Size;
 use crate::threads::ThreadArguments;
 use clap::{Args, ValueEnum};
-use ripplet::Observer;
+use ripplet::device::AnyExecutor;
 use ripplet::fraud::Span;
 use ripplet::fraud::chance::NOISE;
 use ripplet::fraud::database::{DatabaseOptions, SCHEMA};
@@ -22,6 +23,7 @@ use ripplet::fraud::report::ReportLimits;
 use ripplet::fraud::run::{self, ModelChoice, PipelineError, PipelineObserver, RunOptions, notes};
 use ripplet::fraud::source::reader::Input;
 use ripplet::lp::{Round, RoundObserver};
+use ripplet::{Device, Observer};
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -105,6 +107,8 @@ pub struct Arguments {
     device: DeviceArguments,
     #[command(flatten)]
     threads: ThreadArguments,
+    #[command(flatten)]
+    ranks: RanksArguments,
 }
 
 /// Scope of the arrays for graph neural networks.
@@ -136,9 +140,68 @@ impl From<OsString> for Model {
 /// The advice if the memory does not suffice.
 const WAY_OUT: &str = "allow more --host-memory, choose a shorter --window, or leave scores out by --model none; finished windows are kept";
 
-/// Runs.
+/// Runs, together with other ranks if there are some.
 pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> {
+    arguments.ranks.share(console, |ranks, console| run_among(arguments, ranks, console))
+}
+
+/// A run that can begin.
+struct Prepared {
+    options: RunOptions,
+    executor: AnyExecutor,
+    limit: Option<Limit>,
+}
+
+fn run_among(arguments: &Arguments, ranks: &Ranks, console: &Console) -> Result<Ending, Failure> {
+    let memory = arguments.host_memory;
+    let threads = ranks.share_host(arguments.threads, memory, console);
+    let Prepared { options, executor, limit } =
+        ranks.agree(prepare(arguments, &threads, ranks, console))?;
+    let resume = Cell::new(arguments.resume);
+    let ended = arguments.device.on(&executor, &threads, console, |executor| {
+        // After a GPU failed, the CPU continues behind the windows that it had finished.
+        let again = arguments.output.join("manifest.json").exists();
+        let resume = resume.replace(again);
+        let mut watch = Watch { console, windows: 0 };
+        within(memory, "the run", WAY_OUT, || {
+            let done = ranks.together(|comm| {
+                match run::run_on_ranks(
+                    executor,
+                    &options,
+                    &arguments.output,
+                    resume,
+                    &mut watch,
+                    comm,
+                ) {
+                    Err(PipelineError::Ranks(error)) => Err(error),
+                    done => Ok(done),
+                }
+            });
+            let done = done.unwrap_or_else(|| {
+                run::run(executor, &options, &arguments.output, resume, &mut watch)
+            });
+            done.map_err(|error| failure(error, limit, &arguments.output))
+        })
+    });
+    let manifest = match ended {
+        // The other ranks wait for this one, whose end ends them.
+        Err(failure @ Failure::Interrupted(_)) => return Err(failure),
+        ended => ranks.agree(ended)?,
+    };
+    report_result(&manifest, arguments, ranks, console)
+}
+
+/// Resolves the options, and opens the device.
+fn prepare(
+    arguments: &Arguments,
+    threads: &ThreadArguments,
+    ranks: &Ranks,
+    console: &Console,
+) -> Result<Prepared, Failure> {
     arguments.device.check()?;
+    if ranks.are_several() && !arguments.device.is_cpu_enough() {
+        return Err(not_on_ranks("a GPU", "leave --device and --device-memory out"));
+    }
     if arguments.output.is_file() {
         return Err(Failure::refused(
             format!("{} is a file, and a run fills a folder", arguments.output.display()),
@@ -148,11 +211,13 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> 
     check_least(arguments.host_memory, "a run", LEAST)?;
     let poll = Duration::from_micros(arguments.every.micros().unsigned_abs());
     let feed = arguments.feed.options(arguments.follow.then_some(poll))?;
-    let opened = arguments.device.open_one()?;
-    arguments.threads.start()?;
-    let executor = device::start(opened, &arguments.threads, console)?;
-    let memory = arguments.host_memory;
-    let limit = Limit::of(memory)?;
+    let opened = match ranks.are_several() {
+        true => Device::cpu().open(None)?,
+        false => arguments.device.open_one()?,
+    };
+    threads.start()?;
+    let executor = device::start(opened, threads, console)?;
+    let limit = Limit::of(arguments.host_memory)?;
     let options = RunOptions {
         feed,
         known_bad: arguments.known_bad.clone().map(Into::into),
@@ -178,18 +243,7 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> 
         report: ReportLimits::default(),
         described: BTreeMap::from([("mapping".to_owned(), arguments.feed.mapping_text()?)]),
     };
-    let resume = Cell::new(arguments.resume);
-    let manifest = arguments.device.on(&executor, &arguments.threads, console, |executor| {
-        // After a GPU failed, the CPU continues behind the windows that it had finished.
-        let again = arguments.output.join("manifest.json").exists();
-        let resume = resume.replace(again);
-        let mut watch = Watch { console, windows: 0 };
-        within(memory, "the run", WAY_OUT, || {
-            run::run(executor, &options, &arguments.output, resume, &mut watch)
-                .map_err(|error| failure(error, limit, &arguments.output))
-        })
-    })?;
-    report_result(&manifest, arguments, console)
+    Ok(Prepared { options, executor, limit })
 }
 
 /// Returns the database that gets the results.
@@ -227,6 +281,7 @@ fn kept_in(folder: &Path) -> Kept {
 fn report_result(
     manifest: &Manifest,
     arguments: &Arguments,
+    ranks: &Ranks,
     console: &Console,
 ) -> Result<Ending, Failure> {
     let ending = report_rows(&manifest.counts, console);
@@ -244,8 +299,9 @@ fn report_result(
     let windows = counted(manifest.windows.len() as u64, "window", "windows");
     let clusters = manifest.windows.last().map_or(0, |window| window.clusters);
     let clusters = counted(clusters, "cluster", "clusters");
+    let on_ranks = if ranks.are_several() { ranks.as_end() } else { String::new() };
     console.say(&format!(
-        "{rows}, {windows}, {clusters} in the last, in {:.1} s; see {}",
+        "{rows}, {windows}, {clusters} in the last, in {:.1} s{on_ranks}; see {}",
         manifest.seconds,
         report.display()
     ));

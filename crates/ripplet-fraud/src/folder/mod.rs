@@ -319,33 +319,50 @@ impl RunFolder {
         kept: &ResumeState,
         write: impl FnOnce(&Path) -> Result<(), E>,
     ) -> Result<(), E> {
-        let windows = self.path.join(WINDOWS);
+        self.prepare_window(record, kept, write)?.release();
+        Ok(self.commit_window(record)?)
+    }
+
+    /// Fills the temporary folder of a window, which [`RunFolder::commit_window`] makes the window's, in this process or
+    /// another one. Dropping what it returns removes the folder.
+    ///
+    /// # Errors
+    /// If `write` fails, or the operating system refuses; no part of the window remains.
+    pub fn prepare_window<E: From<FolderError>>(
+        &self,
+        record: &WindowRecord,
+        kept: &ResumeState,
+        write: impl FnOnce(&Path) -> Result<(), E>,
+    ) -> Result<PreparedWindow, E> {
         let unfinished = self.unfinished(record);
-        let at = |path: &Path| {
-            let path = path.to_owned();
-            move |source| FolderError::Io { path, source }
-        };
+        let failed = |source| FolderError::Io { path: unfinished.clone(), source };
         let files = FILES.iter().map(|name| unfinished.join(name));
         let paths = std::iter::once(unfinished.clone()).chain(files);
-        let listed = UnfinishedPaths::list(paths.collect()).map_err(at(&unfinished))?;
-        let finished = self.window(record);
-        fs::create_dir(&unfinished).map_err(at(&unfinished))?;
-        let begun = BegunWindow { folder: &unfinished, listed: &listed };
+        let listed = UnfinishedPaths::list(paths.collect()).map_err(failed)?;
+        fs::create_dir(&unfinished).map_err(failed)?;
+        let prepared = PreparedWindow { folder: unfinished.clone(), listed: Some(listed) };
         let together = SyncedTogether::begin(&unfinished);
         write(&unfinished)?;
         kept.write(&unfinished)?;
         write_json(&unfinished.join(WINDOW), record)?;
-        together.sync().map_err(at(&unfinished))?;
-        std::mem::forget(begun);
+        together.sync().map_err(failed)?;
+        Ok(prepared)
+    }
+
+    /// Gives the temporary folder of a prepared window its name: the window is finished.
+    ///
+    /// # Errors
+    /// If the operating system refuses; no part of the window remains.
+    pub fn commit_window(&mut self, record: &WindowRecord) -> Result<(), FolderError> {
+        let (windows, finished) = (self.path.join(WINDOWS), self.window(record));
+        let unfinished = self.unfinished(record);
         // The run now has a window: a terminating process keeps the folder.
         self.begun = None;
-        drop(listed);
         if let Err(source) = fs::rename(&unfinished, &finished) {
             remove_unfinished(&unfinished);
-            return Err(FolderError::Io { path: finished, source }.into());
+            return Err(FolderError::Io { path: finished, source });
         }
-        sync(&windows).map_err(at(&windows))?;
-        Ok(())
+        sync(&windows).map_err(|source| FolderError::Io { path: windows, source })
     }
 
     /// Removes a window, which is then computed again.
@@ -397,16 +414,26 @@ impl Drop for RunFolder {
 
 /// Temporary folder of a window. Dropping it removes the folder, also if a table's writer panics because
 /// memory allocation fails.
-struct BegunWindow<'w> {
-    folder: &'w Path,
-    listed: &'w UnfinishedPaths,
+pub struct PreparedWindow {
+    folder: PathBuf,
+    /// The paths in it, which a signal removes; `None` once the folder is to stay.
+    listed: Option<UnfinishedPaths>,
 }
 
-impl Drop for BegunWindow<'_> {
+impl PreparedWindow {
+    /// Leaves the folder as it is.
+    pub fn release(mut self) {
+        self.listed = None;
+    }
+}
+
+impl Drop for PreparedWindow {
     fn drop(&mut self) {
-        // Removing a folder with its contents takes memory, which may be what was refused.
-        self.listed.remove();
-        remove_unfinished(self.folder);
+        if let Some(listed) = &self.listed {
+            // Removing a folder with its contents takes memory, which may be what was refused.
+            listed.remove();
+            remove_unfinished(&self.folder);
+        }
     }
 }
 

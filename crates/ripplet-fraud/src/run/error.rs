@@ -15,6 +15,8 @@ use crate::window::WindowError;
 use ripplet_graph::OutOfMemory;
 use ripplet_io::WriteError;
 use ripplet_lp::RunError;
+use ripplet_ranks::CommError;
+use std::path::PathBuf;
 use thiserror::Error;
 
 /// Error of a run; finished windows stay.
@@ -68,6 +70,31 @@ pub enum PipelineError {
     /// A file cannot be written.
     #[error("cannot write {0}")]
     Write(#[from] WriteError),
+    /// The feed has no window although one has ended.
+    #[error("the window that has ended cannot be built")]
+    NoWindow,
+    /// Ranks cannot share such a run.
+    #[error("{what} is not possible on several ranks")]
+    NotOnRanks {
+        /// The setting.
+        what: &'static str,
+        /// What to do.
+        help: &'static str,
+    },
+    /// A message between ranks failed.
+    #[error(transparent)]
+    Ranks(#[from] CommError),
+    /// Another rank failed, with this error.
+    #[error("{sentence}")]
+    Elsewhere {
+        /// The rank.
+        rank: usize,
+        /// Its error, as a sentence.
+        sentence: String,
+    },
+    /// A rank does not see the run folder that rank 0 has created.
+    #[error("{} is not the folder that rank 0 has created there", .0.display())]
+    OtherFolder(PathBuf),
     /// The input has no transactions.
     #[error("there are no transactions in the input: of {} rows{}", .0.rows, none_taken(.0))]
     NoTransactions(Box<Counts>),

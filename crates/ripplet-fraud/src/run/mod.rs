@@ -11,11 +11,13 @@
 mod error;
 mod lists;
 mod notes;
+mod ranks;
 mod session;
 
 pub use error::PipelineError;
 pub use lists::{ActiveLists, ListFiles, Lists};
 pub use notes::{notes, write_page};
+pub use ranks::run_on_ranks;
 
 use crate::TimeRange;
 use crate::database::{Database, DatabaseOptions, Replaced, RunIdentity};
@@ -127,18 +129,38 @@ pub fn run(
     resume: bool,
     observer: &mut dyn PipelineObserver,
 ) -> Result<Manifest, PipelineError> {
-    options.detection.check()?;
-    if !(0.0..=1.0).contains(&options.noise) {
-        return Err(PipelineError::Noise(options.noise));
+    options.check()?;
+    let mut session = begin(executor, options, path, resume)?;
+    let end = session.windows(observer);
+    session.finish(end)
+}
+
+impl RunOptions {
+    /// Refuses options that exclude each other.
+    fn check(&self) -> Result<(), PipelineError> {
+        self.detection.check()?;
+        if !(0.0..=1.0).contains(&self.noise) {
+            return Err(PipelineError::Noise(self.noise));
+        }
+        // Columns of a table of entities are known when it is read.
+        if let (ModelChoice::File(file), None) = (&self.model, &self.entity_table) {
+            file.for_columns(&evidence::ALL)?;
+        }
+        let has_bad = self.known_bad.is_some() || self.confirmed.is_some();
+        match has_bad || self.detection.unseeded {
+            true => Ok(()),
+            false => Err(PipelineError::NoKnownBad),
+        }
     }
-    // Columns of a table of entities are known when it is read.
-    if let (ModelChoice::File(file), None) = (&options.model, &options.entity_table) {
-        file.for_columns(&evidence::ALL)?;
-    }
-    let has_bad = options.known_bad.is_some() || options.confirmed.is_some();
-    if !has_bad && !options.detection.unseeded {
-        return Err(PipelineError::NoKnownBad);
-    }
+}
+
+/// Opens the run folder of a run that is resumed, or checks the place of a new one.
+fn begin<'a>(
+    executor: &'a dyn Executor,
+    options: &'a RunOptions,
+    path: &'a Path,
+    resume: bool,
+) -> Result<Session<'a>, PipelineError> {
     let mut described = options.described();
     if let Some(table) = &options.entity_table {
         described.insert("table of entities".into(), seeds::fingerprint(table)?);
@@ -197,10 +219,19 @@ pub fn run(
         catch_up(database, &manifest, folder)?;
     }
     let start = Instant::now();
-    let mut session =
-        Session { executor, options, path, folder, database, before, cut, manifest, start };
-    let end = session.windows(observer);
-    session.finish(end)
+    let seen_before = manifest.windows.last().map_or(0, |last| last.vertices);
+    Ok(Session {
+        executor,
+        options,
+        path,
+        folder,
+        database,
+        before,
+        cut,
+        manifest,
+        start,
+        seen_before,
+    })
 }
 
 /// Writes the finished windows that the database lacks: it was not named before, or the run was killed.

@@ -7,14 +7,14 @@ use super::{
 use crate::chance::Chance;
 use crate::database::{Database, Replaced, RunIdentity};
 use crate::days::DayAdjacency;
-use crate::detect::{self, DetectError, Detected, Known, WarmStart};
+use crate::detect::{self, DetectError, Detected, Known, Spread, WarmStart};
 use crate::entity_table::EntityTable;
 use crate::evidence::{self, BlindEvidence, Evidence, Sources};
 use crate::evolution::Tracker;
 use crate::feed::{Advance, Feed, FeedError};
 use crate::folder::{
-    ACTIVE, ENTITIES, MODEL, Manifest, PART, REASONS, ResumeState, RunFolder, ScoreRecord,
-    WindowRecord, write_json, write_packed_json,
+    ACTIVE, ENTITIES, FolderError, MODEL, Manifest, PART, PreparedWindow, REASONS, ResumeState,
+    RunFolder, ScoreRecord, WindowRecord, write_json, write_packed_json,
 };
 use crate::ledger::DaysLedger;
 use crate::model::{self, Earlier, KnownGood};
@@ -51,13 +51,62 @@ pub(super) struct Session<'a> {
     pub(super) cut: Vec<WindowRecord>,
     pub(super) manifest: Manifest,
     pub(super) start: Instant,
+    /// Vertices of the window before the current one.
+    pub(super) seen_before: u32,
 }
 
-/// What the user gives beside the transactions.
-#[derive(Clone, Copy)]
-struct Given<'a> {
-    lists: &'a Lists,
-    table: Option<&'a EntityTable>,
+/// What the user gives beside the transactions, as far as it was read.
+pub(super) struct Given {
+    lists: Lists,
+    table: Option<EntityTable>,
+}
+
+impl Given {
+    /// Looks up entities that were new since the last call, and reads lists that have changed.
+    fn refresh(&mut self, feed: &Feed) -> Result<(), PipelineError> {
+        self.lists.refresh(feed.entities())?;
+        self.table.iter_mut().for_each(|table| table.refresh(feed.entities()));
+        Ok(())
+    }
+}
+
+/// Ids of clusters and weights of scorecards: what a window takes from the one before, and passes to the next.
+pub(super) type Passed = (Tracker, Earlier);
+
+/// Where a window takes [`Passed`] from, and passes it to.
+pub(super) trait Chain {
+    /// Returns what the window before has passed.
+    fn take(&mut self) -> Result<Passed, PipelineError>;
+
+    /// Passes to the next window.
+    fn pass(&mut self, passed: &Passed) -> Result<(), PipelineError>;
+
+    /// Creates the run folder before a window is written, if that is this process' part.
+    fn begin_folder(&mut self, session: &mut Session<'_>) -> Result<(), PipelineError>;
+}
+
+/// The chain of a process that has all windows: one waits for the next.
+struct Alone(Option<Passed>);
+
+impl Chain for Alone {
+    fn take(&mut self) -> Result<Passed, PipelineError> {
+        Ok(self.0.take().unwrap_or_default())
+    }
+
+    fn pass(&mut self, _: &Passed) -> Result<(), PipelineError> {
+        Ok(())
+    }
+
+    fn begin_folder(&mut self, session: &mut Session<'_>) -> Result<(), PipelineError> {
+        session.begin_folder()
+    }
+}
+
+/// A window whose temporary folder is filled.
+pub(super) struct Written {
+    pub(super) record: WindowRecord,
+    pub(super) kept: ResumeState,
+    pub(super) prepared: PreparedWindow,
 }
 
 impl Session<'_> {
@@ -103,8 +152,29 @@ impl Session<'_> {
         &mut self,
         observer: &mut dyn PipelineObserver,
     ) -> Result<(), PipelineError> {
+        let (mut feed, mut given) = self.begin(observer)?;
+        let mut kept = self.kept()?;
+        let mut next = self.after_finished(&mut feed, &given, observer)?;
+        while let Some(read) = next {
+            let ResumeState { spread, tracker, earlier } = kept;
+            let chain = &mut Alone(Some((tracker, earlier)));
+            let written =
+                self.window(&mut feed, &mut given, &spread, chain, (read, &mut *observer))?;
+            written.prepared.release();
+            self.commit(written.record, observer)?;
+            kept = written.kept;
+            next = self.next(&mut feed, &given, observer)?;
+        }
+        self.end(&feed, &mut given, observer)
+    }
+
+    /// Opens the feed, and reads the lists and the table of entities.
+    pub(super) fn begin(
+        &self,
+        observer: &mut dyn PipelineObserver,
+    ) -> Result<(Feed, Given), PipelineError> {
         let options = self.options;
-        let mut feed = Feed::begin(&options.feed)?;
+        let feed = Feed::begin(&options.feed)?;
         let kind = &options.feed.mapping.source.kind;
         let files = ListFiles {
             bad: options.known_bad.as_ref(),
@@ -112,57 +182,92 @@ impl Session<'_> {
             confirmed: options.confirmed.as_ref(),
             cleared: options.cleared.as_ref(),
         };
-        let mut lists = Lists::read(files, feed.entities(), kind)?;
+        let lists = Lists::read(files, feed.entities(), kind)?;
         lists.notes().for_each(|note| observer.on_list(note));
-        let mut table = self.table(&feed)?;
+        let table = self.table(&feed)?;
         table.iter().flat_map(EntityTable::notes).for_each(|note| observer.on_list(note));
-        let done = self.manifest.windows.len() as u32;
-        let mut kept = match (self.manifest.windows.last(), &self.folder) {
+        Ok((feed, Given { lists, table }))
+    }
+
+    /// Returns the state after the last finished window.
+    pub(super) fn kept(&self) -> Result<ResumeState, PipelineError> {
+        Ok(match (self.manifest.windows.last(), &self.folder) {
             (Some(last), Some(folder)) => folder.kept(last)?,
             _ => ResumeState {
                 spread: Default::default(),
                 tracker: Tracker::new(),
                 earlier: Earlier::default(),
             },
-        };
-        let mut index = 0;
-        loop {
-            observer.on_stage("reading");
-            let reading = Instant::now();
-            let advance = self.advance(&mut feed, observer)?;
-            let read = reading.elapsed().as_secs_f64();
-            self.manifest.inputs = self.inputs(&feed);
-            self.manifest.counts = feed.stream().counts().clone();
-            (self.manifest.unseen, self.manifest.unseen_first) = lists.never_seen(feed.entities());
-            self.manifest.transactions_behind = feed.behind();
-            if advance == Advance::Over {
-                self.manifest.unheld = lists.never_active(&self.manifest.windows);
-                table.iter_mut().for_each(|table| table.refresh(feed.entities()));
-                if let Some((unseen, Some(first))) = table.as_ref().map(EntityTable::never_seen) {
-                    let rows = table.as_ref().map_or(0, EntityTable::rows);
-                    observer.on_list(&format!(
-                        "the table of entities: {unseen} of {rows} are in no transaction, the first is {first}"
-                    ));
-                }
-                let counts = &self.manifest.counts;
-                return if index == 0 {
-                    Err(PipelineError::NoTransactions(counts.clone().into()))
-                } else {
-                    Ok(())
-                };
+        })
+    }
+
+    /// Reads the transactions of the windows that a resumed run has finished, and up to the end of the first other one, as
+    /// [`Session::next`] does.
+    pub(super) fn after_finished(
+        &mut self,
+        feed: &mut Feed,
+        given: &Given,
+        observer: &mut dyn PipelineObserver,
+    ) -> Result<Option<f64>, PipelineError> {
+        let done = self.manifest.windows.len();
+        for index in 0..done {
+            if self.next(feed, given, observer)?.is_none() {
+                return Ok(None);
             }
-            if index + 1 < done {
-                feed.pass();
-            } else if index + 1 == done {
+            match index + 1 == done {
                 // The next window is merged from this one, as in an uninterrupted run.
-                feed.slide()?;
-            } else {
-                lists.refresh(feed.entities())?;
-                table.iter_mut().for_each(|table| table.refresh(feed.entities()));
-                let given = Given { lists: &lists, table: table.as_ref() };
-                kept = self.window(&mut feed, given, kept, read, observer)?;
+                true => drop(feed.slide()?),
+                false => feed.pass(),
             }
-            index += 1;
+        }
+        self.next(feed, given, observer)
+    }
+
+    /// Reads up to the end of the next window; returns the seconds, or `None` after the last window.
+    pub(super) fn next(
+        &mut self,
+        feed: &mut Feed,
+        given: &Given,
+        observer: &mut dyn PipelineObserver,
+    ) -> Result<Option<f64>, PipelineError> {
+        observer.on_stage("reading");
+        let reading = Instant::now();
+        let advance = self.advance(feed, observer)?;
+        let read = reading.elapsed().as_secs_f64();
+        self.manifest.inputs = self.inputs(feed);
+        self.manifest.counts = feed.stream().counts().clone();
+        (self.manifest.unseen, self.manifest.unseen_first) =
+            given.lists.never_seen(feed.entities());
+        self.manifest.transactions_behind = feed.behind();
+        Ok((advance != Advance::Over).then_some(read))
+    }
+
+    /// Moves past a window that another rank has.
+    pub(super) fn pass(&mut self, feed: &mut Feed) -> Result<(), PipelineError> {
+        feed.slide()?;
+        self.seen_before = feed.window().map_or(0, |window| window.graph.vertices());
+        Ok(())
+    }
+
+    /// Notes what is known after the last window.
+    pub(super) fn end(
+        &mut self,
+        feed: &Feed,
+        given: &mut Given,
+        observer: &mut dyn PipelineObserver,
+    ) -> Result<(), PipelineError> {
+        let Given { lists, table } = given;
+        self.manifest.unheld = lists.never_active(&self.manifest.windows);
+        table.iter_mut().for_each(|table| table.refresh(feed.entities()));
+        if let Some((unseen, Some(first))) = table.as_ref().map(EntityTable::never_seen) {
+            let rows = table.as_ref().map_or(0, EntityTable::rows);
+            observer.on_list(&format!(
+                "the table of entities: {unseen} of {rows} are in no transaction, the first is {first}"
+            ));
+        }
+        match self.manifest.windows.is_empty() {
+            true => Err(PipelineError::NoTransactions(self.manifest.counts.clone().into())),
+            false => Ok(()),
         }
     }
 
@@ -202,39 +307,39 @@ impl Session<'_> {
         inputs
     }
 
-    /// Builds, analyses and writes the window that ends now, and returns the state for the next window.
-    fn window(
+    /// Builds, analyses and writes the window that ends now, into its temporary folder; `last` are the labels of the window
+    /// before.
+    pub(super) fn window(
         &mut self,
         feed: &mut Feed,
-        given: Given<'_>,
-        kept: ResumeState,
-        read: f64,
-        observer: &mut dyn PipelineObserver,
-    ) -> Result<ResumeState, PipelineError> {
+        given: &mut Given,
+        last: &Spread,
+        chain: &mut dyn Chain,
+        (read, observer): (f64, &mut dyn PipelineObserver),
+    ) -> Result<Written, PipelineError> {
+        given.refresh(feed)?;
+        let Given { lists, table } = &*given;
+        let table = table.as_ref();
         let mut seconds = BTreeMap::from([("read".to_owned(), read)]);
         observer.on_stage("sliding the window");
         let start = Instant::now();
         let merged = feed.window().is_some() && !self.options.feed.from_scratch;
         let changed = feed.slide()?;
         seconds.insert("slide".into(), start.elapsed().as_secs_f64());
-        let (Some(window), entities) = (feed.window(), feed.entities()) else {
-            return Ok(kept);
-        };
-        let Given { lists, table } = given;
+        let (feed, entities) = (&*feed, feed.entities());
+        let Some(window) = feed.window() else { return Err(PipelineError::NoWindow) };
         let planned = self.plan(feed, window, table)?;
         let held = lists.held(entities, window)?;
         let known = Known { bad: &held.bad.vertices, trusted: &held.trusted.vertices };
         let start = Instant::now();
-        let ResumeState { spread: last, mut tracker, earlier } = kept;
         let warm = !self.options.exact && !last.labels.is_empty();
-        let begin = warm.then_some(WarmStart { before: &last, changed: &changed });
+        let begin = warm.then_some(WarmStart { before: last, changed: &changed });
         let (detection, until) = (&self.options.detection, window.range.until);
         let detected =
             detect::detect(self.executor, &window.graph, known, detection, begin, observer)?;
         seconds.insert("detect".into(), start.elapsed().as_secs_f64());
         let start = Instant::now();
         let mut findings = scores::score(&window.graph, &detected, known, until)?;
-        tracker.follow(&mut findings, until);
         let days = || feed.days().map(|(_, run)| run);
         let ledger = DaysLedger::new(days(), feed.decimals());
         Chance::new(&window.graph, days(), entities, &ledger).judge(&mut findings);
@@ -252,7 +357,11 @@ impl Session<'_> {
         let evidence = blind.as_ref();
         let evidence = evidence.map(|blind| Evidence::of(blind, graph, ties, entities, known.bad));
         let evidence = evidence.transpose()?;
+        seconds.insert("score entities".into(), start.elapsed().as_secs_f64());
         observer.on_stage("scoring entities");
+        let (mut tracker, earlier) = chain.take()?;
+        let start = Instant::now();
+        tracker.follow(&mut findings, until);
         let good = KnownGood { trusted: known.trusted, cleared: &held.cleared.vertices };
         let vertices = graph.vertices();
         let scored = match (&evidence, &self.options.model) {
@@ -265,12 +374,15 @@ impl Session<'_> {
                 Some(model::score(evidence, entities, good, &earlier, vertices)?)
             }
         };
+        let earlier = scored.as_ref().map_or(earlier, |scored| scored.earlier.clone());
+        let passed = (tracker, earlier);
+        chain.pass(&passed)?;
         let scores = scored.as_ref().zip(evidence.as_ref());
         let scores = scores.map(|(scores, evidence)| EntityScores { scores, evidence });
         if let Some(of) = scores {
             scores::rank_by_entities(&mut findings, of.scores);
         }
-        seconds.insert("score entities".into(), start.elapsed().as_secs_f64());
+        *seconds.entry("score entities".into()).or_default() += start.elapsed().as_secs_f64();
         let start = Instant::now();
         let weight_keeps = self.weight_keeps(feed, &detected, &held, &planned)?;
         seconds.insert("compare the weight with counts".into(), start.elapsed().as_secs_f64());
@@ -309,9 +421,27 @@ impl Session<'_> {
         observer.on_stage("writing the window");
         let found =
             Found { window, entities, held: &held, lists, findings: &findings, feed, scores, ties };
-        let earlier = scored.as_ref().map_or(earlier, |scored| scored.earlier.clone());
+        let (tracker, earlier) = passed;
         let kept = ResumeState { spread: detected.spread, tracker, earlier };
-        let record = self.write(record, found, &kept)?;
+        chain.begin_folder(self)?;
+        let (record, prepared) = self.write(record, found, &kept)?;
+        self.seen_before = window.graph.vertices();
+        Ok(Written { record, kept, prepared })
+    }
+
+    /// Makes a window that was written, by this process or another rank, the last finished one.
+    pub(super) fn commit(
+        &mut self,
+        record: WindowRecord,
+        observer: &mut dyn PipelineObserver,
+    ) -> Result<(), PipelineError> {
+        if let Some(folder) = &mut self.folder {
+            folder.commit_window(&record)?;
+            // A cut window is built again if there is more input: keep the state that it starts from.
+            if let Some(last) = self.manifest.windows.last().filter(|_| !record.cut) {
+                folder.forget(last)?;
+            }
+        }
         observer.on_window(&record);
         self.manifest.windows.push(record);
         self.manifest.seconds = self.start.elapsed().as_secs_f64();
@@ -321,7 +451,7 @@ impl Session<'_> {
                 write_page(folder)?;
             }
         }
-        Ok(kept)
+        Ok(())
     }
 
     /// Returns the number of a window's transactions of an entity with itself: see
@@ -386,12 +516,27 @@ impl Session<'_> {
         }
     }
 
+    /// Creates the run folder if there is none, and removes windows that are built again.
+    pub(super) fn begin_folder(&mut self) -> Result<(), PipelineError> {
+        let folder = match self.folder.take() {
+            Some(folder) => folder,
+            None => RunFolder::begin(self.path, &self.manifest)?,
+        };
+        let folder = self.folder.insert(folder);
+        // Newest first: if the process is killed, no window is missing between others.
+        while let Some(cut) = self.cut.pop() {
+            folder.remove_window(&cut)?;
+        }
+        Ok(())
+    }
+
+    /// Writes a window into its temporary folder.
     fn write(
         &mut self,
         mut record: WindowRecord,
         found: Found<'_>,
         kept: &ResumeState,
-    ) -> Result<WindowRecord, PipelineError> {
+    ) -> Result<(WindowRecord, PreparedWindow), PipelineError> {
         let start = Instant::now();
         let days = found.feed.days().map(|(_, run)| run);
         let ledger = DaysLedger::new(days, found.feed.decimals());
@@ -414,31 +559,21 @@ impl Session<'_> {
         let in_window = WindowFindings { explained: explained.as_ref(), ..in_window };
         let report = WindowReport::of(in_window, limits);
         record.seconds.insert("evidence".into(), start.elapsed().as_secs_f64());
-        let folder = match self.folder.take() {
-            Some(folder) => folder,
-            None => RunFolder::begin(self.path, &self.manifest)?,
-        };
-        let folder = self.folder.insert(folder);
-        let seen_before = self.manifest.windows.last().map_or(0, |before| before.vertices);
-        // Newest first: if the process is killed, no window is missing between others.
-        while let Some(cut) = self.cut.pop() {
-            folder.remove_window(&cut)?;
-        }
+        let seen_before = self.seen_before;
         let (options, arrays) = (self.manifest.options_json()?, self.options.arrays);
-        folder.write_window(&record, kept, |folder| -> Result<(), PipelineError> {
-            write_files(folder, in_window, seen_before, arrays, &report)?;
-            if let Some(database) = &mut self.database {
-                // Before the folder gets its name: a killed run writes this window again, in both places.
-                let identity = RunIdentity::of(&self.manifest, &options);
-                database.write(identity, &record, folder, Replaced::Later)?;
-            }
-            Ok(())
-        })?;
-        // A cut window is built again if there is more input: keep the state that it starts from.
-        if let Some(last) = self.manifest.windows.last().filter(|_| !record.cut) {
-            folder.forget(last)?;
-        }
-        Ok(record)
+        let no_folder = || FolderError::NoRun(self.path.into());
+        let folder = self.folder.as_ref().ok_or_else(no_folder)?;
+        let prepared =
+            folder.prepare_window(&record, kept, |folder| -> Result<(), PipelineError> {
+                write_files(folder, in_window, seen_before, arrays, &report)?;
+                if let Some(database) = &mut self.database {
+                    // Before the folder gets its name: a killed run writes this window again, in both places.
+                    let identity = RunIdentity::of(&self.manifest, &options);
+                    database.write(identity, &record, folder, Replaced::Later)?;
+                }
+                Ok(())
+            })?;
+        Ok((record, prepared))
     }
 }
 
