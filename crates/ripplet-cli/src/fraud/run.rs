@@ -23,6 +23,7 @@ use ripplet::fraud::report::ReportLimits;
 use ripplet::fraud::run::{self, ModelChoice, PipelineError, PipelineObserver, RunOptions, notes};
 use ripplet::fraud::source::reader::Input;
 use ripplet::lp::{Round, RoundObserver};
+use ripplet::ranks::Traffic;
 use ripplet::{Device, Observer};
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -299,6 +300,13 @@ fn report_result(
     let windows = counted(manifest.windows.len() as u64, "window", "windows");
     let clusters = manifest.windows.last().map_or(0, |window| window.clusters);
     let clusters = counted(clusters, "cluster", "clusters");
+    if ranks.are_several() {
+        let Traffic { calls, sent, received, waited } = ranks.traffic();
+        let waited = waited.as_secs_f64();
+        console.detail(&format!(
+            "rank 0: {calls} exchanges, {sent} bytes sent, {received} received, {waited:.1} s of waiting"
+        ));
+    }
     let on_ranks = if ranks.are_several() { ranks.as_end() } else { String::new() };
     console.say(&format!(
         "{rows}, {windows}, {clusters} in the last, in {:.1} s{on_ranks}; see {}",

@@ -38,6 +38,8 @@ mod quality;
 mod ranks;
 #[cfg(target_os = "linux")]
 mod ranks_batches;
+#[cfg(all(target_os = "linux", feature = "fraud"))]
+mod ranks_fraud;
 mod regression;
 mod sandbox;
 mod storage;

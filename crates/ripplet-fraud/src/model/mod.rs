@@ -61,7 +61,7 @@ pub use check::{Check, CheckedFold};
 pub use earlier::Earlier;
 pub use file::{ModelError, ModelFile};
 pub use scorecard::{Calibration, FORMAT, Points, Scorecard};
-pub use training::{FEWEST, KnownGood, OTHERS};
+pub use training::{FEWEST, Fitted, KnownGood, OTHERS, Training};
 
 use crate::Entities;
 use crate::evidence::{Evidence, View};
@@ -112,7 +112,32 @@ pub fn score(
     earlier: &Earlier,
     vertices: u32,
 ) -> Result<Scores, OutOfMemory> {
-    scores(evidence, vertices, training::train(evidence, entities, good, earlier, vertices)?)
+    prepare(evidence, entities, good, vertices)?.fit(earlier)?.finish()
+}
+
+/// Prepares [`score`] up to the point that needs what earlier windows learnt: [`Training::fit`] has that next, and
+/// [`Fitted::finish`] the rest. A run that several processes share passes [`Fitted::earlier`] on in between.
+///
+/// # Errors
+/// If memory allocation fails.
+pub fn prepare<'e>(
+    evidence: &'e Evidence<'e>,
+    entities: &Entities,
+    good: KnownGood<'_>,
+    vertices: u32,
+) -> Result<Training<'e>, OutOfMemory> {
+    training::prepare(evidence, entities, good, vertices)
+}
+
+impl Fitted<'_> {
+    /// Boosts and calibrates the scorecards, and scores all entities.
+    ///
+    /// # Errors
+    /// If memory allocation fails.
+    pub fn finish(self) -> Result<Scores, OutOfMemory> {
+        let (evidence, vertices) = (self.evidence(), self.vertices());
+        scores(evidence, vertices, self.trained()?)
+    }
 }
 
 /// Scores all entities of a window with edges by a scorecard with a table for each column of the evidence:

@@ -74,50 +74,144 @@ impl Others<'_> {
     }
 }
 
-/// Trains the scorecards of a window.
+/// Training of a window's scorecards, up to what the window before passes on: rows, and their intervals.
+pub struct Training<'e> {
+    evidence: &'e Evidence<'e>,
+    others: Others<'static>,
+    used: Vec<usize>,
+    vertices: u32,
+    /// `None` if nothing is learnt.
+    prepared: Option<Prepared>,
+}
+
+/// Rows from which scorecards are learnt.
+struct Prepared {
+    rows: Rows,
+    bins: Bins,
+    examples: Examples,
+    is_bad: Vec<bool>,
+}
+
+/// Training of a window's scorecards whose regressions are fitted: the next window may begin with their weights.
+pub struct Fitted<'e> {
+    training: Training<'e>,
+    fits: Option<Fits>,
+    earlier: Earlier,
+}
+
+/// Regressions, each without one of the used folds.
+struct Fits {
+    boosted: Vec<Boosted>,
+    chosen: Vec<u32>,
+}
+
+/// Prepares the training of a window's scorecards.
 ///
 /// # Errors
 /// If memory allocation fails.
-pub(super) fn train(
-    evidence: &Evidence<'_>,
+pub(super) fn prepare<'e>(
+    evidence: &'e Evidence<'e>,
     entities: &Entities,
     good: KnownGood<'_>,
-    earlier: &Earlier,
     vertices: u32,
-) -> Result<Trained, OutOfMemory> {
-    let folds = evidence.folds();
-    let known = folds.known();
+) -> Result<Training<'e>, OutOfMemory> {
+    let known = evidence.folds().known();
     let used = used(evidence)?;
     let is_learnt = known.len() >= FEWEST && used.len() > 1;
     let most = if is_learnt { others_of(known.len()) } else { OTHERS };
     let others = others(evidence, entities, good, vertices, most)?;
-    if !is_learnt || others.sample.is_empty() {
-        return fixed(evidence, &others, earlier);
+    let prepared = match is_learnt && !others.sample.is_empty() {
+        true => Some(Prepared::of(rows(evidence, &others, &used)?, evidence.columns().len())?),
+        false => None,
+    };
+    Ok(Training { evidence, others, used, vertices, prepared })
+}
+
+impl Prepared {
+    fn of(rows: Rows, columns: usize) -> Result<Prepared, OutOfMemory> {
+        let bins = Bins::of(&rows)?;
+        let mut examples = Examples::new(rows.len(), columns)?;
+        for row in 0..rows.len() {
+            let each = examples.row_mut(row).iter_mut().zip(bins.of_row(row)).zip(&bins.scales);
+            each.for_each(|((value, &place), scale)| *value = scale[usize::from(place)] as f32);
+        }
+        let is_bad = rows.is_bad()?;
+        Ok(Prepared { rows, bins, examples, is_bad })
     }
-    let rows = rows(evidence, &others, &used)?;
-    let Learnt { bins, cards, weights } = learn(&rows, &used, evidence.columns(), earlier)?;
-    let calibration = calibration::fit(&held_out(&rows, &bins, &used, &cards, others.weight)?);
-    let finished = |card: Scorecard| Scorecard {
-        learnt: true,
-        known_bad: known.len() as u32,
-        others: others.sample.len() as u32,
-        calibration,
-        ..card
-    };
-    let each: Vec<&Scorecard> = memory::collected(cards.iter())?;
-    let check = check(evidence, &others.first_of(CHECKED), &used, &each)?;
-    let mean = match Scorecard::mean(&cards) {
-        Some(mean) => finished(mean),
-        None => return fixed(evidence, &others, earlier),
-    };
-    let mut of_folds = memory::with_room(FOLDS)?;
-    let of_fold = |fold| match used.iter().position(|&used| used == fold) {
-        Some(at) => finished(cards[at].clone()),
-        None => mean.clone(),
-    };
-    of_folds.extend((0..FOLDS).map(of_fold));
-    let earlier = earlier.after(evidence.columns(), weights);
-    Ok(Trained { of_folds, scorecard: mean, check: Some(check), earlier })
+}
+
+impl<'e> Training<'e> {
+    /// Fits the regressions, drawn towards what `earlier` windows learnt.
+    ///
+    /// # Errors
+    /// If memory allocation fails.
+    pub fn fit(self, earlier: &Earlier) -> Result<Fitted<'e>, OutOfMemory> {
+        let columns = self.evidence.columns();
+        let (fits, earlier) = match &self.prepared {
+            Some(prepared) => {
+                let (fits, weights) = fit(prepared, &self.used, columns, earlier)?;
+                (Some(fits), earlier.after(columns, weights))
+            }
+            None => (None, earlier.clone()),
+        };
+        Ok(Fitted { training: self, fits, earlier })
+    }
+}
+
+impl<'e> Fitted<'e> {
+    /// Returns what the next window takes from this one and those before.
+    pub fn earlier(&self) -> &Earlier {
+        &self.earlier
+    }
+
+    /// Returns the number of vertices of the window.
+    pub(super) fn vertices(&self) -> u32 {
+        self.training.vertices
+    }
+
+    /// Returns the evidence that is learnt from.
+    pub(super) fn evidence(&self) -> &'e Evidence<'e> {
+        self.training.evidence
+    }
+
+    /// Boosts and calibrates the scorecards.
+    ///
+    /// # Errors
+    /// If memory allocation fails.
+    pub(super) fn trained(self) -> Result<Trained, OutOfMemory> {
+        let Fitted { training, fits, earlier } = self;
+        let Training { evidence, others, used, prepared, .. } = training;
+        let (Some(Prepared { rows, bins, is_bad, .. }), Some(fits)) = (prepared, fits) else {
+            return fixed(evidence, &others, &earlier);
+        };
+        let Fits { mut boosted, chosen } = fits;
+        boost(&bins, &chosen, &is_bad, &mut boosted)?;
+        let mut cards = memory::with_room(used.len())?;
+        for Boosted { tables, .. } in boosted {
+            cards.push(Scorecard::of(evidence.columns(), &bins.ends, tables)?);
+        }
+        let calibration = calibration::fit(&held_out(&rows, &bins, &used, &cards, others.weight)?);
+        let finished = |card: Scorecard| Scorecard {
+            learnt: true,
+            known_bad: evidence.folds().known().len() as u32,
+            others: others.sample.len() as u32,
+            calibration,
+            ..card
+        };
+        let each: Vec<&Scorecard> = memory::collected(cards.iter())?;
+        let check = check(evidence, &others.first_of(CHECKED), &used, &each)?;
+        let mean = match Scorecard::mean(&cards) {
+            Some(mean) => finished(mean),
+            None => return fixed(evidence, &others, &earlier),
+        };
+        let mut of_folds = memory::with_room(FOLDS)?;
+        let of_fold = |fold| match used.iter().position(|&used| used == fold) {
+            Some(at) => finished(cards[at].clone()),
+            None => mean.clone(),
+        };
+        of_folds.extend((0..FOLDS).map(of_fold));
+        Ok(Trained { of_folds, scorecard: mean, check: Some(check), earlier })
+    }
 }
 
 /// Checks a scorecard that was learnt elsewhere: each fold of the known bad is ranked by it, with evidence that does
@@ -283,34 +377,20 @@ fn tables(bins: &Bins, weights: &[f64]) -> Result<Vec<Vec<f64>>, OutOfMemory> {
     Ok(tables)
 }
 
-/// Scorecards that were learnt, each without one of the used folds.
-struct Learnt {
-    bins: Bins,
-    cards: Vec<Scorecard>,
-    /// Weights of the columns, by fold, and of all rows.
-    weights: Vec<(usize, Vec<f64>)>,
-}
-
-/// Fits a scorecard without each of the used folds.
-fn learn(
-    rows: &Rows,
+/// Fits a regression without each of the used folds. Returns also the weights of the columns, by fold, and of all rows.
+fn fit(
+    prepared: &Prepared,
     used: &[usize],
     columns: &[Definition],
     earlier: &Earlier,
-) -> Result<Learnt, OutOfMemory> {
-    let bins = Bins::of(rows)?;
-    let mut examples = Examples::new(rows.len(), columns.len())?;
-    for row in 0..rows.len() {
-        let each = examples.row_mut(row).iter_mut().zip(bins.of_row(row)).zip(&bins.scales);
-        each.for_each(|((value, &place), scale)| *value = scale[usize::from(place)] as f32);
-    }
+) -> Result<(Fits, Vec<(usize, Vec<f64>)>), OutOfMemory> {
+    let Prepared { rows, bins, examples, is_bad } = prepared;
     let prior = &*earlier.prior(Earlier::ALL, columns)?;
     let all = 0..rows.len();
     let weights = &*rows.weights(rows.weight_of_known(all.clone()))?;
-    let (is_bad, examples) = (&*rows.is_bad()?, &examples);
     // Fits without a fold begin with that of all rows, which is close.
     let of_all = Problem { examples, rows: all, is_bad, weights, prior }.fit(None)?;
-    let Chosen { rows: chosen, stands_for } = &chosen(rows, examples, &of_all)?;
+    let Chosen { rows: chosen, stands_for } = chosen(rows, examples, &of_all)?;
     let place = |row: usize| chosen.partition_point(|&at| (at as usize) < row);
     let one = |&fold: &usize| -> Result<(Boosted, Vec<f64>), OutOfMemory> {
         let prior = &*earlier.prior(fold, columns)?;
@@ -318,12 +398,12 @@ fn learn(
         let weights = &*rows.weights(rows.weight_of_known(used.clone()))?;
         let problem = Problem { examples, rows: used.clone(), is_bad, weights, prior };
         let mut fit: Fit = problem.fit(Some(&of_all))?;
-        let mut tables = tables(&bins, &fit[1..])?;
+        let mut tables = tables(bins, &fit[1..])?;
         // The intercept belongs to every entity.
         if let Some(first) = tables.first_mut() {
             first.iter_mut().for_each(|points| *points += fit[0]);
         }
-        let each = chosen.iter().zip(stands_for);
+        let each = chosen.iter().zip(&stands_for);
         let weights = memory::collected(each.map(|(&row, count)| weights[row as usize] * count))?;
         let without = place(rows.starts[fold])..place(rows.starts[fold + 1]);
         fit.remove(0);
@@ -332,20 +412,15 @@ fn learn(
     let mut each = memory::with_room(used.len())?;
     each.resize_with(used.len(), || None);
     each.par_iter_mut().zip(used).for_each(|(fit, fold)| *fit = Some(one(fold)));
-    let mut fits = memory::with_room(used.len())?;
+    let mut boosted = memory::with_room(used.len())?;
     let mut weights = memory::with_room(FOLDS + 1)?;
     for (&fold, one) in used.iter().zip(each.into_iter().flatten()) {
-        let (boosted, fit) = one?;
-        fits.push(boosted);
-        weights.push((fold, fit));
+        let (fit, of_fold) = one?;
+        boosted.push(fit);
+        weights.push((fold, of_fold));
     }
     weights.push((Earlier::ALL, memory::copied(&of_all[1..])?));
-    boost(&bins, chosen, is_bad, &mut fits)?;
-    let mut cards = memory::with_room(used.len())?;
-    for Boosted { tables, .. } in fits {
-        cards.push(Scorecard::of(columns, &bins.ends, tables)?);
-    }
-    Ok(Learnt { bins, cards, weights })
+    Ok((Fits { boosted, chosen }, weights))
 }
 
 /// Rows that are boosted, ascending.

@@ -2,12 +2,12 @@
 //!
 //! ```text
 //! round     0               1                each rank reads all transactions, and slides over all windows
-//! rank 0    window 0        window 3         detect ─ evidence ─▶ take ─▶ follow, learn ─▶ pass ─▶ write ─┐
-//! rank 1      window 1        window 4                             │                       │              │ rank 0 commits
-//! rank 2        window 2        window 5                           └── from the window before             ▼ in order
+//! rank 0    window 0        window 3         detect, evidence ─▶ take ─▶ ids, regression ─▶ pass ─▶ score, write ─▶ rank 0
+//! rank 1      window 1        window 4                            ▲                          │                      commits
+//! rank 2        window 2        window 5                          └──── the window before    ▼ the next one         in order
 //! ```
 //!
-//! A window takes from the one before the ids of clusters and the weights of scorecards. These go from rank to rank in the
+//! A window takes from the one before the ids of clusters and the weights of regressions. These go from rank to rank in the
 //! order of the windows; all before and after is computed at the same time. Windows get their names on rank 0, in order,
 //! so that a run that was killed has no gap.
 
@@ -32,8 +32,8 @@ use std::time::Instant;
 /// scorecards, as text, from one rank to all.
 ///
 /// # Errors
-/// As [`run`](super::run); also if windows start from the labels of those before, if the input is followed, or if results go
-/// to a database. If another rank failed, [`PipelineError::Elsewhere`]. After [`PipelineError::Ranks`], and after the observer
+/// Those of [`run`](super::run); also if windows start from the labels of those before, if the input is followed, or if
+/// results go to a database. If another rank failed, [`PipelineError::Elsewhere`]. After [`PipelineError::Ranks`], and after the observer
 /// cancelled, the other ranks wait until this one ends or [aborts](Comm::abort).
 pub fn run_on_ranks(
     executor: &dyn Executor,
@@ -226,11 +226,12 @@ impl Chain for Round<'_> {
     }
 
     fn pass(&mut self, (tracker, earlier): &Passed) -> Result<(), PipelineError> {
-        self.exchange(Some(&Slot::Passed(tracker.to_string(), earlier.clone())))
+        self.exchange(Some(&Slot::Passed(tracker.to_string(), earlier.clone())))?;
+        // The ranks after this one do not wait for what it computes next.
+        self.up_to(self.comm.size())
     }
 
     fn begin_folder(&mut self, session: &mut Session<'_>) -> Result<(), PipelineError> {
-        self.up_to(self.comm.size())?;
         self.share_folder(session)
     }
 }
@@ -393,8 +394,8 @@ impl Session<'_> {
         }
     }
 
-    /// Reads up to the end of a window that another rank could not compute, or that does not exist, so that this rank has
-    /// the same error of the input, or the same counts, as that one.
+    /// Reads up to the end of a window that another rank could not compute, or that does not exist. An error of the input, and
+    /// the counts of rows, are then equal on both.
     fn catch_up(
         &mut self,
         opened: &mut Opened,

@@ -357,26 +357,33 @@ impl Session<'_> {
         let evidence = blind.as_ref();
         let evidence = evidence.map(|blind| Evidence::of(blind, graph, ties, entities, known.bad));
         let evidence = evidence.transpose()?;
-        seconds.insert("score entities".into(), start.elapsed().as_secs_f64());
         observer.on_stage("scoring entities");
+        let good = KnownGood { trusted: known.trusted, cleared: &held.cleared.vertices };
+        let vertices = graph.vertices();
+        let training = match (&evidence, &self.options.model) {
+            (Some(evidence), ModelChoice::Auto) => {
+                Some(model::prepare(evidence, entities, good, vertices)?)
+            }
+            _ => None,
+        };
+        seconds.insert("score entities".into(), start.elapsed().as_secs_f64());
+        // What windows pass on is computed one after the other: as little as possible.
         let (mut tracker, earlier) = chain.take()?;
         let start = Instant::now();
         tracker.follow(&mut findings, until);
-        let good = KnownGood { trusted: known.trusted, cleared: &held.cleared.vertices };
-        let vertices = graph.vertices();
-        let scored = match (&evidence, &self.options.model) {
-            (None, _) => None,
-            (Some(evidence), ModelChoice::File(file)) => {
+        let fitted = training.map(|training| training.fit(&earlier)).transpose()?;
+        let passed = (tracker, fitted.as_ref().map_or(earlier, |fitted| fitted.earlier().clone()));
+        *seconds.entry("score entities".into()).or_default() += start.elapsed().as_secs_f64();
+        chain.pass(&passed)?;
+        let start = Instant::now();
+        let scored = match (&evidence, &self.options.model, fitted) {
+            (Some(evidence), ModelChoice::File(file), _) => {
                 let card = file.for_columns(evidence.columns())?;
                 Some(model::score_by(evidence, entities, good, vertices, card)?)
             }
-            (Some(evidence), _) => {
-                Some(model::score(evidence, entities, good, &earlier, vertices)?)
-            }
+            (_, _, Some(fitted)) => Some(fitted.finish()?),
+            _ => None,
         };
-        let earlier = scored.as_ref().map_or(earlier, |scored| scored.earlier.clone());
-        let passed = (tracker, earlier);
-        chain.pass(&passed)?;
         let scores = scored.as_ref().zip(evidence.as_ref());
         let scores = scores.map(|(scores, evidence)| EntityScores { scores, evidence });
         if let Some(of) = scores {

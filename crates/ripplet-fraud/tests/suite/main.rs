@@ -18,6 +18,7 @@ mod output;
 mod partitions;
 #[cfg(feature = "postgres")]
 mod postgres;
+mod ranks;
 mod reasons;
 mod report;
 mod runs;

@@ -72,7 +72,6 @@ pub struct Watcher {
 
 impl Watcher {
     /// Returns one that ends a run after `windows` windows.
-    #[cfg(feature = "postgres")]
     pub fn until(windows: u32) -> Watcher {
         Watcher { windows: AtomicU32::new(0), most: Some(windows) }
     }

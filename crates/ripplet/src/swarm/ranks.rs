@@ -29,7 +29,7 @@ pub type Work = Arc<dyn Fn(BatchGraph<'_>) -> u64 + Send + Sync>;
 /// twice. Messages: each answer to rank 0, and for each part 9 bytes from each rank to each other one.
 ///
 /// # Errors
-/// As [`run`]. If another rank failed, [`SwarmError::Elsewhere`]; if ranks have read different graphs, on all
+/// Those of [`run`]. If another rank failed, [`SwarmError::Elsewhere`]; if ranks have read different graphs, on all
 /// [`SwarmError::PartsDiffer`]. After the error of messages, [`AnalysisError::Ranks`], or [`SwarmError::Cancelled`], the
 /// other ranks wait until this one ends or [aborts](Comm::abort).
 pub fn run_on_ranks<P: Parts>(
@@ -61,7 +61,7 @@ pub fn run_on_ranks<P: Parts>(
     let done = parts.error.map_or(done, |error| Err(error.into()));
     match &done {
         Ok(_) => drop(exchange(comm, State::End, 0, None)?),
-        // All ranks know of these, or are told by the end of this one.
+        // All ranks have these, or end when this one does.
         Err(
             SwarmError::Elsewhere { .. }
             | SwarmError::PartsDiffer { .. }
@@ -69,8 +69,8 @@ pub fn run_on_ranks<P: Parts>(
             | SwarmError::Run(AnalysisError::Ranks(_)),
         ) => {}
         Err(_) => {
-            let told = exchange(comm, State::Failed, 0, None);
-            if let Err(SwarmError::Run(AnalysisError::Ranks(error))) = told {
+            let sent = exchange(comm, State::Failed, 0, None);
+            if let Err(SwarmError::Run(AnalysisError::Ranks(error))) = sent {
                 return Err(AnalysisError::from(error).into());
             }
         }
