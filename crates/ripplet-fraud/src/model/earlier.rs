@@ -8,6 +8,9 @@ use serde::{Deserialize, Serialize};
 /// 0.5 loses nothing on any set with many windows (ADR 0037); what an earlier window taught is halved by each.
 const SHARE: f64 = 0.5;
 
+/// The weights of the columns that a window has learnt, by fold.
+pub(super) type Learnt = Vec<(usize, Vec<f64>)>;
+
 /// Weights of the regressions of the last window that learnt any.
 ///
 /// The weights of a fold were fitted without its known bad, in all windows before: an entity keeps its fold. A window knows
@@ -50,7 +53,7 @@ impl Earlier {
     }
 
     /// Returns the weights after a window; folds that learnt nothing keep theirs.
-    pub(super) fn after(&self, columns: &[Definition], learnt: Vec<(usize, Vec<f64>)>) -> Earlier {
+    pub(super) fn after(&self, columns: &[Definition], learnt: Learnt) -> Earlier {
         let keys = || columns.iter().map(|column| column.key);
         let mut after = match self.columns.iter().map(String::as_str).eq(keys()) {
             true => self.clone(),

@@ -4,7 +4,7 @@ use super::binning::{Bins, interval};
 use super::boosting::{Boosted, boost};
 use super::calibration::{self, HeldOut};
 use super::check::{Check, CheckedFold, Ranking, place};
-use super::earlier::Earlier;
+use super::earlier::{Earlier, Learnt};
 use super::logistic::{Examples, Fit, Problem};
 use super::rows::{Label, Rows};
 use super::scorecard::{Calibration, Scorecard};
@@ -383,7 +383,7 @@ fn fit(
     used: &[usize],
     columns: &[Definition],
     earlier: &Earlier,
-) -> Result<(Fits, Vec<(usize, Vec<f64>)>), OutOfMemory> {
+) -> Result<(Fits, Learnt), OutOfMemory> {
     let Prepared { rows, bins, examples, is_bad } = prepared;
     let prior = &*earlier.prior(Earlier::ALL, columns)?;
     let all = 0..rows.len();
