@@ -96,6 +96,99 @@ def test_comparisons_are_those_of_igraph() -> None:
         found.compare([1, 2])
 
 
+def test_communities_of_other_graphs_are_matched_by_id() -> None:
+    networkx = pytest.importorskip("networkx")
+    edges = [(0, 1), (1, 2), (2, 0), (3, 4), (4, 5), (5, 3), (2, 3), (5, 6)]
+    graphs = []
+    for order in [range(7), [3, 0, 5, 1, 6, 2, 4]]:
+        nodes = networkx.Graph()
+        nodes.add_nodes_from(("n", node) for node in order)
+        nodes.add_edges_from((("n", a), ("n", b)) for a, b in edges)
+        graphs.append(rp.graph(nodes))
+    halves = [{("n", node) for node in (0, 1, 2)}, {("n", node) for node in (3, 4, 5, 6)}]
+    a, b = (rp.communities(graph, labels=halves, iterations=0, merge="off") for graph in graphs)
+    assert sorted(map(sorted, a.sets())) == sorted(map(sorted, b.sets())) == sorted(map(sorted, halves))
+    assert a.compare(b) == a.compare(b.to_dict()) == a.compare(halves) and a.compare(b)["ari"] == 1
+    begun = rp.communities(graphs[1], labels=a, iterations=0, merge="off")
+    assert begun.to_dict().keys() == a.to_dict().keys() and begun.compare(a)["ari"] == 1
+    a, b = (rp.overlapping(graph) for graph in graphs)
+    members = {frozenset(some) for some in b.sets()}
+    itself = rp.overlapping(graphs[0])
+    assert a.compare(itself)["compared"]["vertices"] == 7
+    if {frozenset(some) for some in a.sets()} == members:
+        assert a.compare(b) == a.compare(itself)
+
+
+def test_communities_of_other_vertices_are_refused() -> None:
+    edges = [(0, 1), (1, 2), (2, 0), (3, 4), (4, 5), (5, 3)]
+    x = rp.communities(edges)
+    y = rp.communities([(a + 1, b + 1) for a, b in edges])
+    for others in (y, y.to_dict()):
+        with pytest.raises(rp.UnknownVertexError, match="no vertex 6"):
+            x.compare(others)
+        with pytest.raises(rp.UnknownVertexError, match="no vertex 6"):
+            rp.communities(edges, labels=others)
+    with pytest.raises(rp.InputError, match="labels: communities of 6 vertices, but the graph has 3"):
+        rp.communities(edges[:3], labels=x)
+    with pytest.raises(rp.UnknownVertexError):
+        rp.overlapping(edges).compare(rp.overlapping([(a + 1, b + 1) for a, b in edges]))
+
+
+def test_the_index_of_a_series_has_ids() -> None:
+    pandas = pytest.importorskip("pandas")
+    graph = rp.graph([("a", "b"), ("b", "c"), ("c", "a"), ("d", "e"), ("e", "f"), ("f", "d")])
+    found = rp.communities(graph)
+    mixed = pandas.Series([1, 1, 1, 2, 2, 2], index=list("abcdef")).loc[list("afbecd")]
+    assert found.compare(mixed) == found.compare(mixed.to_dict()) and found.compare(mixed)["ari"] == 1
+    assert rp.communities(graph, labels=mixed, iterations=0, merge="off").compare(found)["ari"] == 1
+    # The default index has positions.
+    numbers = rp.graph([(1, 2), (2, 3), (3, 1), (4, 5), (5, 6), (6, 4)])
+    assert rp.communities(numbers).compare(pandas.Series([1, 1, 1, 2, 2, 2]))["ari"] == 1
+    with pytest.raises(rp.UnknownVertexError, match="no vertex 0"):
+        rp.communities(numbers).compare(pandas.Series([1, 1, 1, 2, 2, 2]).sample(frac=1, random_state=1))
+    with pytest.raises(rp.InputError, match="'a' is listed twice"):
+        found.compare(pandas.Series([1, 2], index=["a", "a"]))
+    seeds = pandas.Series(["x", "y"], index=["f", "a"])
+    assert rp.seeded(graph, seeds).to_dict() == rp.seeded(graph, seeds.to_dict()).to_dict()
+    assert rp.seeded(graph, pandas.Series(["f", "a"])).to_dict() == rp.seeded(graph, ["f", "a"]).to_dict()
+    # The ids in chosen rows of a table, or clusters by id: only the caller knows.
+    with pytest.raises(rp.OptionError, match="to_dict"):
+        rp.seeded(numbers, pandas.Series([2, 5], index=[4, 6]))
+
+
+@pytest.mark.parametrize("nothing", [None, float("nan"), np.float32("nan"), np.datetime64("NaT")])
+def test_missing_labels_are_no_community(nothing: Any) -> None:
+    graph = rp.graph([("a", "b"), ("b", "c"), ("c", "a"), ("c", "d"), ("d", "e")])
+    found = rp.communities(graph, labels=[1, 1, 1, nothing, nothing], iterations=0, merge="off")
+    assert found["d"] is None and found["e"] is None and len(found) == 1
+    whole = rp.communities(graph, labels=[1, 1, 1, 2, 2], iterations=0, merge="off")
+    for labels in ([1, 1, 2, nothing, 2], {"a": 1, "b": 1, "c": 2, "d": nothing, "e": 2}):
+        compared = whole.compare(labels)
+        assert compared == whole.compare([1, 1, 2, None, 2])
+        assert compared["compared"] == {"vertices": 4, "without_truth": 1, "without_label": 0}
+    pandas = pytest.importorskip("pandas")
+    assert whole.compare(pandas.Series([1, 1, 2, pandas.NA, 2], dtype="Int64")) == compared
+
+
+def test_what_is_no_label_for_each_vertex_is_refused() -> None:
+    found = rp.communities([(0, 1), (1, 2), (2, 0), (3, 4), (4, 5), (5, 3)])
+    for nothing in ({}, {0: None}, [None] * 6, [set()]):
+        with pytest.raises(rp.InputError, match="nothing to compare"):
+            found.compare(nothing)
+    with pytest.raises(rp.InputError, match="2 labels for 6 vertices: .* a label for each vertex"):
+        found.compare([[0, 1, 2], [3, 4, 5]])
+    with pytest.raises(rp.InputError, match="1 is listed twice"):
+        found.compare([{0, 1, 2}, {1, 3}])
+    with pytest.raises(rp.OptionError, match="other: .*, not str"):
+        found.compare("aaabbb")
+    with pytest.raises(rp.OptionError, match="labels: .*, not bytes"):
+        rp.communities([(0, 1)], labels=b"ab")
+    igraph = pytest.importorskip("igraph")
+    clustering = igraph.Graph([(0, 1), (1, 2)]).community_multilevel()
+    with pytest.raises(rp.OptionError, match="membership"):
+        found.compare(clustering)
+
+
 def test_the_graph_of_communities() -> None:
     graph = rp.graph([0, 1, 2, 3, 4, 5, 2], [1, 2, 0, 4, 5, 3, 3], [1.0, 1, 1, 1, 1, 1, 5])
     found = rp.communities(graph, labels=[0, 0, 0, 3, 3, 3], iterations=0, merge="off")

@@ -19,6 +19,7 @@ from ._options import call, given, options
 from ._program import Program, choices_of, chosen_program, variable
 from ._progress import Progress, reporter
 from ._ranks import end_with_the_interpreter
+from ._tables import is_missing
 from .errors import InputError, OptionError
 
 if TYPE_CHECKING:
@@ -387,6 +388,12 @@ class Communities:
         of = np.repeat(np.arange(len(self)), self.sizes)
         return (self._graph.vertices, len(self), view(self._native.members).tolist(), of.tolist())
 
+    def _cover_of(self, of: Graph, name: str) -> tuple[int, int, list[int], list[int]]:
+        """Returns the memberships as those of another graph with the same ids."""
+        vertices, communities, members, numbers = self._cover()
+        places = places_in(of, self._graph, name)
+        return (vertices, communities, members if places is None else places[members].tolist(), numbers)
+
     def per_community(self, *, resolution: float = 1.0) -> pandas.DataFrame:
         """Returns figures of each community, the largest first: those of ``ripplet quality --per-community``.
 
@@ -490,36 +497,48 @@ class Communities:
         if (self.labels == NO_LABEL).any():
             raise InputError(f"some vertices are in no community: {what} would be of all vertices")
 
-    def compare(self, other: Any) -> dict[str, float | None]:
+    def compare(self, other: Any) -> dict[str, Any]:
         """Returns how far these communities agree with others of the same vertices.
 
         Parameters
         ----------
-        other : Communities, mapping or sequence
-            Communities of the same graph; or the community of each vertex by id, or in the order of ``ids``. ``None`` is
-            no community.
+        other : Communities, mapping, pandas.Series or sequence
+            Communities of a graph with the same vertices; or the community of each vertex by id, or in the order of ``ids``,
+            as ``labels`` of :func:`communities`; or sets of ids. ``None`` and NaN are no community.
 
         Returns
         -------
         dict
             ``nmi``, ``ari`` and others, as ``ripplet quality --truth`` prints them; for communities that overlap other
-            measures.
+            measures. ``compared`` has the number of ``vertices`` that both have a community for, and how many have one in
+            only one of both: ``without_truth`` and ``without_label``.
+
+        Raises
+        ------
+        InputError
+            If no vertex has a community in both.
+        UnknownVertexError
+            If the others have a vertex that this graph does not have.
         """
-        if isinstance(other, Communities):
-            if other._graph.vertices != self._graph.vertices:
-                raise InputError(
-                    f"the others are communities of {other._graph.vertices} vertices, and these of {self._graph.vertices}"
-                )
-            if self.overlap or other.overlap:
-                found: dict[str, float | None] = json.loads(native.agree_overlapping(self._cover(), other._cover()))
-                return found
-            labels = other.labels
+        mine, cover = self.labels != NO_LABEL, None
+        if isinstance(other, Communities) and (self.overlap or other.overlap):
+            cover = other._cover_of(self._graph, "other")
+            theirs = np.zeros(self._graph.vertices, dtype=bool)
+            theirs[cover[2]] = True
+        elif self.overlap:
+            raise InputError("communities that overlap are compared with a result, not with a label for each vertex")
         else:
-            if self.overlap:
-                raise InputError("communities that overlap are compared with a result, not with a label for each vertex")
-            labels = initial_labels(self._graph, other)
-        compared: dict[str, float | None] = json.loads(native.agree(self.labels.tolist(), labels.tolist()))
-        return compared
+            labels = initial_labels(self._graph, other, "other")
+            theirs = labels != NO_LABEL
+        both = int((mine & theirs).sum())
+        if both == 0:
+            raise InputError("no vertex has a community both in these and in the others: there is nothing to compare")
+        if cover is not None:
+            text = native.agree_overlapping(self._cover(), cover)
+        else:
+            text = native.agree(self.labels.tolist(), labels.tolist())
+        compared = {"vertices": both, "without_truth": int(mine.sum()) - both, "without_label": int(theirs.sum()) - both}
+        return {"compared": compared, **json.loads(text)}
 
     def quotient(self) -> Graph:
         """Returns the graph of the communities: a vertex for each, numbered from the largest, and the edges between them.
@@ -774,8 +793,9 @@ def communities(
         Largest number of rounds.
     tolerance : float, optional
         The run ends when at most this share of the vertices changed in a round.
-    labels : mapping, array or Communities, optional
-        Labels to begin with: of each vertex by id, or in the order of ``ids``.
+    labels : mapping, pandas.Series, array or Communities, optional
+        Labels to begin with: of each vertex by id, or in the order of ``ids``; or sets of ids. The index of a Series has ids,
+        but the default one has positions. Communities of another graph are matched by id. ``None`` and NaN are no label.
     keep_disconnected : bool, default False
         Whether communities whose members are not connected stay as they are.
     merge : float or "off", optional
@@ -949,9 +969,10 @@ def seeded(
     ----------
     data
         A graph, or anything that :func:`graph` takes by itself.
-    seeds : mapping or iterable
+    seeds : mapping, pandas.Series or iterable
         The cluster of each seed by its id, or ``(cluster, strength)`` with a strength from 0 to 1; of an iterable of
-        ids, each is a cluster of its own. Clusters are all integers or all strings.
+        ids, each is a cluster of its own. Clusters are all integers or all strings. The index of a Series has ids, but
+        with the default one its values are the ids.
     attenuation : float, optional
         Share of its strength that a label keeps at a hop.
     loose_seeds : bool, default False
@@ -982,7 +1003,10 @@ def seeded(
     """
     of = data if isinstance(data, Graph) else graph(data, threads=threads)
     try:
-        rows = dict(seeds) if isinstance(seeds, Mapping) else {id: (id, 1.0) for id in seeds}
+        if has_ids(seeds):
+            rows = by_index(seeds)
+        else:
+            rows = dict(seeds) if isinstance(seeds, Mapping) else {id: (id, 1.0) for id in seeds}
     except TypeError as error:
         raise OptionError(f"seeds: expected a dict, or ids: {error}") from None
     vertices: list[int] = []
@@ -1100,29 +1124,21 @@ def cdlp(
     return run(data, {"program": "cdlp", **choices}, progress, call("cdlp", {}, choices))
 
 
-def initial_labels(of: Graph, labels: Any) -> npt.NDArray[np.uint32]:
-    """Returns the vertex that stands for each label; labels may be any values."""
+def initial_labels(of: Graph, labels: Any, name: str = "labels") -> npt.NDArray[np.uint32]:
+    """Returns the vertex that stands for each label, of an option of this name; labels may be any values."""
     if isinstance(labels, Communities):
-        if labels.graph.vertices != of.vertices:
-            raise InputError(f"labels: those of {labels.graph.vertices} vertices, but the graph has {of.vertices}")
-        return np.ascontiguousarray(labels.labels)
-    if isinstance(labels, Mapping):
-        values = [None] * of.vertices
-        for id, label in labels.items():
-            values[of.vertex(id)] = label
-    else:
-        try:
-            values = list(labels)
-        except TypeError:
-            raise OptionError(
-                f"labels: expected communities, a dict, or a label for each vertex, not {type(labels).__name__}"
-            ) from None
-        if len(values) != of.vertices:
-            raise InputError(f"labels: {len(values)} for {of.vertices} vertices")
+        places = places_in(of, labels.graph, name)
+        if places is None:
+            return np.ascontiguousarray(labels.labels)
+        found = np.full(of.vertices, NO_LABEL, dtype=np.uint32)
+        has_label = labels.labels != NO_LABEL
+        found[places[has_label]] = places[labels.labels[has_label]]
+        return found
+    values = label_values(of, labels, name)
     try:
         present = {value for value in values if value is not None}
     except TypeError as error:
-        raise OptionError(f"labels: {error}: expected values that can be in a set") from None
+        raise OptionError(f"{name}: {error}: expected values that can be in a set") from None
     if all(value in of for value in present):
         # Labels are vertices, as in the command's output.
         vertex = {value: of.vertex(value) for value in present}
@@ -1132,6 +1148,74 @@ def initial_labels(of: Graph, labels: Any) -> npt.NDArray[np.uint32]:
             if value is not None:
                 vertex.setdefault(value, at)
     return np.array([NO_LABEL if value is None else vertex[value] for value in values], dtype=np.uint32)
+
+
+def label_values(of: Graph, labels: Any, name: str) -> list[Any]:
+    """Returns the label of each vertex, ``None`` if it has none."""
+    expected = "expected communities, a label for each vertex in the order of ids, labels by id (a dict), or sets of ids"
+    if isinstance(labels, (str, bytes)):
+        raise OptionError(f"{name}: {expected}, not {type(labels).__name__}")
+    if type(labels).__module__.partition(".")[0] == "igraph":
+        raise OptionError(
+            f"{name}: {expected}, not {type(labels).__name__} of igraph: pass its membership by id, as in"
+            " dict(zip(ids, clustering.membership))"
+        )
+    if isinstance(labels, Mapping):
+        rows: Iterable[tuple[Any, Any]] = labels.items()
+    elif has_ids(labels):
+        rows = zip(labels.index.tolist(), labels.tolist(), strict=True)
+    else:
+        try:
+            listed = list(labels)
+        except TypeError:
+            raise OptionError(f"{name}: {expected}, not {type(labels).__name__}") from None
+        if not listed or not all(isinstance(members, (set, frozenset)) for members in listed):
+            if len(listed) != of.vertices:
+                raise InputError(f"{name}: {len(listed)} labels for {of.vertices} vertices: {expected}")
+            return [None if is_missing(value) else value for value in listed]
+        rows = ((id, number) for number, members in enumerate(listed) for id in members)
+    values = [None] * of.vertices
+    is_listed = [False] * of.vertices
+    for id, label in rows:
+        vertex = of.vertex(id)
+        if is_listed[vertex]:
+            raise InputError(f"{name}: the vertex {id!r} is listed twice")
+        is_listed[vertex] = True
+        values[vertex] = None if is_missing(label) else label
+    return values
+
+
+def has_ids(series: Any) -> bool:
+    """Returns whether the index of a Series of pandas has ids: whether it is not the default one, positions from 0."""
+    if type(series).__module__.partition(".")[0] != "pandas" or not hasattr(series, "items") or hasattr(series, "columns"):
+        return False
+    index = series.index
+    return not (type(index).__name__ == "RangeIndex" and index.start == 0 and index.step == 1)
+
+
+def by_index(seeds: Any) -> dict[Any, Any]:
+    """Returns the cluster of each seed of a Series whose index has ids."""
+    ids = seeds.index.tolist()
+    if ids and all(isinstance(id, int) for id in ids):
+        # Rows of a column of ids that were chosen look the same.
+        raise OptionError(
+            "seeds: a Series with integers other than 0, 1, … as its index has ids in the index or in the values: pass"
+            " seeds.to_dict() or seeds.tolist()"
+        )
+    if len(set(ids)) < len(ids):
+        raise InputError("seeds: the index of the Series lists a vertex twice")
+    return dict(zip(ids, seeds.tolist(), strict=True))
+
+
+def places_in(of: Graph, other: Graph, name: str) -> npt.NDArray[np.uint32] | None:
+    """Returns the vertex of a graph that has the id of each vertex of another one; ``None`` if all have the same numbers."""
+    if of is other:
+        return None
+    if of.vertices != other.vertices:
+        raise InputError(f"{name}: communities of {other.vertices} vertices, but the graph has {of.vertices}")
+    if np.array_equal(of.ids, other.ids):
+        return None
+    return np.array([of.vertex(id) for id in other.ids.tolist()], dtype=np.uint32)
 
 
 def chosen_vertices(of: Graph, chosen: Any, name: str) -> npt.NDArray[np.uint32]:
