@@ -335,6 +335,12 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
     ("all_pairs_dijkstra_path_length", {"cutoff": 3.5}),
     ("all_pairs_shortest_path_length", {}),
     ("all_pairs_shortest_path_length", {"cutoff": 2}),
+    ("all_pairs_shortest_path_length", {"cutoff": 10**400}),
+    ("all_pairs_dijkstra_path_length", {"cutoff": 10**400}),
+    ("average_clustering", {"nodes": 77}),
+    ("clustering", {"nodes": 77}),
+    ("clustering", {"nodes": [3, "no node", 1]}),
+    ("triangles", {"nodes": 77}),
     ("average_clustering", {}),
     ("average_clustering", {"count_zeros": False}),
     ("average_shortest_path_length", {}),
@@ -430,6 +436,42 @@ def test_calls_give_networkx_values_types_order_and_exceptions(name: str, option
         assert_alike(found, expected)
         compared += 1
     assert compared >= 4
+
+
+@pytest.mark.parametrize("name", ["betweenness_centrality", "edge_betweenness_centrality"])
+@pytest.mark.parametrize("weight", [0, False, -0.0, 1e-310, 1e-17])
+def test_edges_that_make_no_path_longer_are_left_to_networkx(name: str, weight: Any) -> None:
+    edges = [("a", "b", weight), ("b", "c", 1), ("a", "c", 1), ("c", "d", 1)]
+    for kind in (nx.Graph, nx.DiGraph):
+        graph = kind()
+        graph.add_weighted_edges_from(edges)
+        with pytest.raises(NotImplementedError, match="does not make a path longer"):
+            getattr(backend, name)(converted(graph), weight="weight")
+        graph["a"]["b"]["weight"] = 1e-9
+        found = getattr(backend, name)(converted(graph), weight="weight")
+        assert found == pytest.approx(getattr(nx, name)(graph, weight="weight"))
+
+
+def test_nodes_that_no_other_reaches_have_an_integer() -> None:
+    graph = nx.DiGraph([(0, 1), (1, 2)])
+    found, expected = backend.harmonic_centrality(converted(graph)), nx.harmonic_centrality(graph)
+    assert found == expected and {node: type(value) for node, value in found.items()} == {0: int, 1: float, 2: float}
+
+
+def test_a_node_that_is_not_equal_to_itself_is_left_to_networkx() -> None:
+    graph = nx.path_graph(3)
+    graph.add_edge(2, float("nan"))
+    with pytest.raises(NotImplementedError, match="not equal to itself"):
+        backend.betweenness_centrality(converted(graph))
+
+
+def test_communities_that_are_no_collections_have_networkxs_error() -> None:
+    graph = nx.path_graph(2)
+    with pytest.raises(TypeError) as expected:
+        nx.community.modularity(graph, {0: 1})
+    with pytest.raises(TypeError) as found:
+        backend.modularity(converted(graph), {0: 1})
+    assert str(found.value) == str(expected.value)
 
 
 def partitions(graph: Any) -> list[Any]:

@@ -151,7 +151,7 @@ def some(graph: BackendGraph, values: list[Any], nodes: Any) -> Any:
         return by_node
     if nodes in graph:
         return by_node[nodes]
-    return {node: by_node[node] for node in nodes if node in graph}
+    return {node: by_node[node] for node in graph.original.nbunch_iter(nodes)}
 
 
 def clusters_of(G: BackendGraph, labels: Any) -> Any:
@@ -250,6 +250,9 @@ def community_sums(G: BackendGraph, communities: Sequence[Any], by_weight: bool)
 
     ``None`` if the communities are no partition of the nodes.
     """
+    for community in communities:
+        # NetworkX's error, if it is no collection.
+        iter(community)
     sizes = [len(community) for community in communities]
     try:
         members = [G.index[node] for community in communities for node in set(community)]
@@ -397,7 +400,8 @@ def closeness_centrality(
 
 def harmonic_centrality(G: BackendGraph, nbunch: Any = None, distance: Any = None, sources: Any = None) -> Any:
     if nbunch is None:
-        return G.by_node(G.values("harmonic"))
+        # Nodes that no other one reaches have NetworkX's integer.
+        return G.by_node(value or 0 for value in G.values("harmonic"))
     chosen = set(G.original.nbunch_iter(nbunch))
     vertices = np.array(sorted(G.index[node] for node in chosen), np.uint32)
     found = native.analyse(G.built, "harmonic", {"vertices": vertices, **settings()})
@@ -419,6 +423,18 @@ def weighted(G: BackendGraph, weight: Any) -> bool:
     if has_weights(G, weight) and G.adjacency.least < 0:
         raise NotImplementedError("a weight is negative: shortest paths need lengths from 0 on")
     return weight is not None
+
+
+def weighted_paths(G: BackendGraph, weight: Any) -> bool:
+    """Returns whether lengths are weights, as :func:`weighted`, if each edge makes a path longer: NetworkX counts the shortest
+    paths otherwise in the order in which it finds them."""
+    by_weight = weighted(G, weight)
+    if by_weight and G.number_of_edges():
+        lengths = G.adjacency.state()[0][3]
+        longest = float(view(lengths).max()) * (len(G) - 1) if lengths is not None else 0.0
+        if not longest + G.adjacency.least > longest:
+            raise NotImplementedError(f"a weight is {G.adjacency.least!r}, so that an edge does not make a path longer")
+    return by_weight
 
 
 def sampled(G: BackendGraph, k: Any, seed: Any) -> list[int]:
@@ -452,10 +468,13 @@ def betweenness_centrality(
     endpoints: bool = False,
     seed: Any = None,
 ) -> Any:
+    if any(node != node for node in G.nodes):
+        raise NotImplementedError("a node is not equal to itself, as NaN")
     if k == len(G):
         k = None
+    by_weight = weighted_paths(G, weight)
     sources = sampled(G, k, seed)
-    sums = view(native.dependencies(G.adjacency, sources, weighted(G, weight), bool(endpoints), settings()))
+    sums = view(native.dependencies(G.adjacency, sources, by_weight, bool(endpoints), settings()))
     found = scales(len(G), None if k is None else len(sources), normalized, G.directed, endpoints)
     if found is not None:
         factors = np.full(len(G), found[1])
@@ -467,8 +486,9 @@ def betweenness_centrality(
 def edge_betweenness_centrality(
     G: BackendGraph, k: Any = None, normalized: bool = True, weight: Any = None, seed: Any = None
 ) -> Any:
+    by_weight = weighted_paths(G, weight)
     sources = sampled(G, k, seed)
-    found = native.edge_dependencies(G.adjacency, sources, weighted(G, weight), settings())
+    found = native.edge_dependencies(G.adjacency, sources, by_weight, settings())
     a, b, sums = (view(array) for array in found)
     # Both ends of a path count: a factor for all edges.
     factors = scales(len(G), None if k is None else len(sources), normalized, G.directed, True)
@@ -481,7 +501,7 @@ def edge_betweenness_centrality(
 def lengths(G: BackendGraph, cutoff: Any, by_weights: bool) -> Iterator[tuple[Hashable, dict[Hashable, Any]]]:
     """Yields each node with the distances from it."""
     integers = not by_weights or G.adjacency.weights != "floats"
-    limit = math.inf if cutoff is None else float(cutoff)
+    limit = math.inf if cutoff is None else float(cutoff if cutoff == math.inf else min(cutoff, sys.float_info.max))
     block = max(1, min(256, 1_000_000 // max(len(G), 1)))
     for first in range(0, len(G), block):
         sources = list(range(first, min(first + block, len(G))))
