@@ -162,6 +162,11 @@ def hook(*lines: str) -> str:
         (["for i in [1, 2]:", "    pass", "return Vote(u.label, 1)"], 8, "range"),
         (["return Vote(u.label, 1 if u.id in (1, 2) else 2)"], 8, "hooks compare with"),
         (["return Vote(u.label)"], 8, "a label and a weight"),
+        (["x: u64 = 5", "return Vote(u.label, x * u.id)"], 9, r"`\w+\(x\)`$"),
+        (["return Vote(u.label, -u.id)"], 8, "write `0 - x`"),
+        (["x = 1", "while x != 0:", "    x += 1", "return Vote(u.label, x)"], 9, "with `if done: break`"),
+        (["return Vote(u.label, 1 if u.strength() else 2)"], 8, "no method `strength`"),
+        (["x = 1"], 7, "Vote is needed here, not None"),
         (["import os", "return Vote(u.label, 1)"], 8, "no import"),
         (["return Vote(u.label, min(u.id, 2, key=3))"], 8, "no names"),
     ],
@@ -239,6 +244,29 @@ def test_declarations_and_columns_of_several_values(tmp_path: Path) -> None:
     assert program.name == "mine" and program._native.schedule == "sync"
     found = rp.communities([(0, 1), (1, 2)], program=program, iterations=3)
     assert found.columns["h"].tolist() == [[3, 6]] * 3
+
+
+@pytest.mark.parametrize(
+    ("methods", "line", "sentence"),
+    [
+        ("    def load_neighbor(self, v, u):\n        return Vote(u.label, u.strength())\n" + SCORE, 5,
+         r"columns are declared as `name: float = column\(default=1.0\)`"),
+        ("    def label_scor(self, v, c):\n        return c.frequency\n", 4,
+         "nothing calls label_scor, which is no hook: is it label_score"),
+        ("    def load_neighbour(self, v, u):\n        return Vote(u.label, 1)\n" + SCORE, 4, "nothing calls load_neighbour"),
+    ],
+)
+def test_errors_of_classes_advise_python(methods: str, line: int, sentence: str, tmp_path: Path) -> None:
+    with pytest.raises(rp.ProgramError, match=sentence) as raised:
+        made("class P:\n" + methods, tmp_path)
+    assert raised.value.lineno == line
+
+
+def test_a_helper_may_have_nearly_the_name_of_a_hook(tmp_path: Path) -> None:
+    helper = "    def label_scored(self, c):\n        return c.frequency\n"
+    assert made(
+        "class P:\n" + helper + "    def label_score(self, v, c):\n        return self.label_scored(c)\n", tmp_path
+    )
 
 
 def test_texts_and_their_errors(tmp_path: Path) -> None:

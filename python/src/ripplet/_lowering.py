@@ -8,6 +8,7 @@ else is refused here: a division of whole numbers with ``/``, say.
 from __future__ import annotations
 
 import ast
+import difflib
 import re
 import types
 from collections.abc import Mapping, Sequence
@@ -156,6 +157,12 @@ class Lowering:
                 self.methods[item.name] = item
             elif not (isinstance(item, ast.Pass) or is_text(item)):
                 raise Refused("a program has parameters, columns, constants and hooks, and nothing else", item)
+        used = {node.attr for node in ast.walk(self.tree) if isinstance(node, ast.Attribute)}
+        for name, method in self.methods.items():
+            if name not in HOOKS and name not in used:
+                meant = difflib.get_close_matches(name, HOOKS.keys() - self.methods.keys(), 1, 0.8)
+                if meant:
+                    raise Refused(f"nothing calls {name}, which is no hook: is it {meant[0]}?", method)
         scored = self.methods.get("label_score")
         if scored is None:
             raise Refused("a program needs the hook label_score(self, v, c): how good the label c is for v", self.tree)

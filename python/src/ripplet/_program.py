@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import linecache
 import os
+import re
 import types
 import warnings
 from collections.abc import Callable, Mapping
@@ -184,12 +185,32 @@ def _read(name: str, text: str, source: list[str] | None = None, places: Places 
             spots = [spot for spot in places[line - 1] if spot[0] <= column] or places[line - 1][:1]
             _, line, column = spots[-1]
             width = 1
-            message = message.replace("say it: `5_u32`, `1.0_f32`, or `let x: u64 = …`", "say it: u32(5), or x: u64 = 5")
+            message, help = in_python(message), help and in_python(help)
         listed.append((line, column, width, message if help is None else f"{message}; {help}"))
     line, column, width, message = listed[0]
     shown = rows[line - 1] if 0 < line <= len(rows) else ""
     all_of_them = [f"{name}:{line}:{column}: {message}" for line, column, _, message in listed]
     raise ProgramError(message, (name, line, column, shown, line, column + width), all_of_them)
+
+
+PYTHON = (
+    ("say it: `5_u32`, `1.0_f32`, or `let x: u64 = …`", "say it: u32(5), or x: u64 = 5"),
+    ("`x.wrapping_neg()`", "`0 - x`"),
+    ("`for _ in 0..1000 { if done { break; } … }`", "`for _ in range(1000):` with `if done: break`"),
+    ("`while i < end && … { … i += 1; }`", "`while i < end:` with `i += 1`"),
+    ("`x /= 2`", "`x //= 2`"),
+    ("columns are declared by `#[columns] struct Columns { … }`", "columns are declared as `name: float = column(default=1.0)`"),
+    ("is needed here, not ()", "is needed here, not None: return one on every path"),
+    ("`true` and `false`", "`True` and `False`"),
+)
+"""Parts of messages of the language of hooks, and the same in Python."""
+
+
+def in_python(message: str) -> str:
+    """Returns a message of the language of hooks as it is for Python."""
+    for hooks, python in PYTHON:
+        message = message.replace(hooks, python)
+    return re.sub(r"`(\w+) as (\w+)`", r"`\2(\1)`", message)
 
 
 def _of_class(cls: type) -> Program:
