@@ -263,10 +263,9 @@ def test_errors_of_classes_advise_python(methods: str, line: int, sentence: str,
 
 
 def test_a_helper_may_have_nearly_the_name_of_a_hook(tmp_path: Path) -> None:
-    helper = "    def label_scored(self, c):\n        return c.frequency\n"
-    assert made(
-        "class P:\n" + helper + "    def label_score(self, v, c):\n        return self.label_scored(c)\n", tmp_path
-    )
+    helper = "    def label_scored(self, a: int) -> int:\n        return a\n"
+    score = "    def label_score(self, v, c):\n        return u64(self.label_scored(c.label))\n"
+    assert made("class P:\n" + helper + score, tmp_path)
 
 
 def test_texts_and_their_errors(tmp_path: Path) -> None:
