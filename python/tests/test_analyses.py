@@ -355,3 +355,15 @@ def test_closeness_by_a_sample(analysis: Any) -> None:
         analysis(graph, seed=3)
     with pytest.raises(ValueError, match="samples"):
         analysis(graph, samples=1)
+
+
+@pytest.mark.parametrize("analysis", [rp.lcc, rp.triangles])
+def test_clustering_coefficients_are_for_a_gpu(analysis: Any) -> None:
+    edges = [(1, 2), (2, 3), (3, 1), (3, 4)]
+    if rp.devices()["gpus"]:
+        found = analysis(edges, device="cuda")
+        assert found.device != "cpu" and list(found) == list(analysis(edges, device="cpu"))
+        return
+    with pytest.raises(rp.DeviceError) as raised:
+        analysis(edges, device="cuda")
+    assert "kernel" not in str(raised.value)

@@ -18,8 +18,13 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use crate::device::{Device, Fallback, GpuWorker, OpenWorkersError, plan_on_cpu};
-use crate::swarm::{Analysis, Column, NotOnDevice, Selection, SwarmError, Worker, pass};
+use crate::device::{
+    AnyExecutor, Device, Fallback, GpuWorker, LccError, OpenError, OpenWorkersError, Opened,
+    plan_on_cpu,
+};
+use crate::swarm::{
+    Analysis, Column, NotOnDevice, Selection, SwarmError, Worker, of_triangles, pass,
+};
 use ripplet_analytics::closeness::Closeness;
 use ripplet_analytics::lcc::{Definition, Lcc};
 use ripplet_analytics::pagerank::{Jumps, PageRank};
@@ -396,8 +401,7 @@ impl<'g> AnalysisRun<'g> {
             return Ok((plan_on_cpu(self.graph, self.plan_of_rank(own)?), "cpu".into()));
         }
         if let Ok(Some((gpu, graph))) = self.opened()? {
-            let plan = gpu.plan_graph(graph).map_err(SwarmError::from)?;
-            return Ok((plan, gpu.name()));
+            return Ok((gpu.plan(graph, threads)?, gpu.name()));
         }
         let plan = self.analysis.plan_for(self.graph, self.selection()?, threads)?;
         Ok((plan_on_cpu(self.graph, plan), "cpu".into()))
@@ -431,7 +435,7 @@ impl<'g> AnalysisRun<'g> {
             Ok(Some((mut gpu, graph))) => {
                 let mut values = Collected::default();
                 let take = |part: Part<'_>, columns: &[ColumnData<'_>]| values.add(&part, columns);
-                match gpu.answer_graph(graph, &*observer, take) {
+                match gpu.answer(graph, observer, take) {
                     Ok(()) => return Ok(self.analysed(values, gpu.name(), None)),
                     Err(error) => Some(self.device.fallback(&error).ok_or(error)?),
                 }
@@ -505,7 +509,11 @@ impl<'g> AnalysisRun<'g> {
     /// allowed a GPU.
     fn opened(&self) -> Result<Result<Option<GpuAndLists<'g>>, Fallback>, AnalyseError> {
         // Before a GPU is opened, which knows no selection.
-        let kernel = match self.selection()? {
+        let selection = self.selection()?;
+        if let Analysis::Lcc(lcc) = self.analysis {
+            return self.opened_for_lcc(lcc);
+        }
+        let kernel = match selection {
             Selection::From(_) => Err(NotOnDevice::FROM_SOURCES),
             Selection::Of(_) => Err(NotOnDevice::OF_VERTICES),
             Selection::All | Selection::JumpsTo(_) => self.analysis.on_device(),
@@ -524,9 +532,31 @@ impl<'g> AnalysisRun<'g> {
             Ok(workers) => workers,
         };
         Ok(match (workers.pop().zip(self.graph.as_plain()), fallback) {
-            (Some(gpu), _) => Ok(Some(gpu)),
+            (Some((worker, graph)), _) => Ok(Some((Gpu::Paths(worker), graph))),
             (None, Some(reason)) => Err(reason),
             (None, None) => Ok(None),
+        })
+    }
+
+    /// Opens the GPU for clustering coefficients, as [`AnalysisRun::opened`] does for other analyses.
+    fn opened_for_lcc(
+        &self,
+        lcc: Lcc,
+    ) -> Result<Result<Option<GpuAndLists<'g>>, Fallback>, AnalyseError> {
+        let chosen = self.device.for_lists(self.graph.into(), self.memory);
+        let (device, fallback) = chosen.map_err(OpenWorkersError::from)?;
+        let opened = device.open_one(self.memory).map_err(|error| match error {
+            OpenError::SeveralGpus => AnalyseError::SeveralGpus,
+            error => OpenWorkersError::from(error).into(),
+        })?;
+        Ok(match (opened, self.graph.as_plain()) {
+            (Opened::Gpu(executor), Some(graph)) => Ok(Some((Gpu::Lcc(executor, lcc), graph))),
+            // Compressed lists are for the CPU, which the choice is then.
+            (Opened::Gpu(_), None) => Ok(None),
+            (Opened::Cpu { fallback: other }, _) => match fallback.or(other) {
+                Some(reason) => Err(reason),
+                None => Ok(None),
+            },
         })
     }
 
@@ -548,7 +578,56 @@ impl<'g> AnalysisRun<'g> {
 }
 
 /// A GPU, and the lists that it reads.
-type GpuAndLists<'g> = (GpuWorker, &'g Graph);
+type GpuAndLists<'g> = (Gpu, &'g Graph);
+
+/// A GPU that was opened for an analysis of one graph.
+enum Gpu {
+    /// For analyses of paths.
+    Paths(GpuWorker),
+    /// For clustering coefficients.
+    Lcc(AnyExecutor, Lcc),
+}
+
+impl Gpu {
+    /// Returns its number and model.
+    fn name(&self) -> String {
+        match self {
+            Gpu::Paths(worker) => worker.name(),
+            Gpu::Lcc(executor, _) => executor.name(),
+        }
+    }
+
+    /// Returns the memory that the analysis of a graph needs; on the CPU with `threads` threads.
+    fn plan(&self, graph: &Graph, threads: usize) -> Result<Plan, SwarmError> {
+        match self {
+            Gpu::Paths(worker) => worker.plan_graph(graph).map_err(SwarmError::from),
+            Gpu::Lcc(executor, lcc) => Ok(executor.plan_lcc(graph, *lcc, threads)),
+        }
+    }
+
+    /// Analyses a graph.
+    fn answer(
+        &mut self,
+        graph: &Graph,
+        observer: &mut dyn Observer,
+        take: impl FnMut(Part<'_>, &[ColumnData<'_>]) -> Result<(), SwarmError>,
+    ) -> Result<(), SwarmError> {
+        match self {
+            Gpu::Paths(worker) => worker.answer_graph(graph, &*observer, take),
+            Gpu::Lcc(executor, lcc) => {
+                let (found, _) =
+                    executor.run_lcc(graph, *lcc, observer).map_err(|error| match error {
+                        LccError::Cpu(error) => SwarmError::from(error),
+                        LccError::Device(error) => error.into(),
+                        error @ (LccError::Compressed | LccError::SeveralGpus) => {
+                            RunError::Device(error.to_string()).into()
+                        }
+                    })?;
+                pass(of_triangles(found.coefficients, found.triangles), graph.into(), take)
+            }
+        }
+    }
+}
 
 /// The values so far.
 #[derive(Default)]

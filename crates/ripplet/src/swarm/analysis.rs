@@ -129,7 +129,10 @@ impl Analysis {
         }
     }
 
-    /// Returns the analysis for a device.
+    /// Returns the analysis for a device, of a graph or of each graph of a batch.
+    ///
+    /// Clustering coefficients of one graph have a kernel outside batches ([`AnyExecutor::run_lcc`](crate::device::AnyExecutor::run_lcc)),
+    /// which [`AnalysisRun`](crate::analyses::AnalysisRun) uses.
     ///
     /// # Errors
     /// If devices have no kernel for it.
@@ -591,7 +594,7 @@ fn with_ends(mut plan: Plan, edges: u64) -> Plan {
 }
 
 /// Returns clustering coefficients, and triangles if they were counted, as an answer.
-fn of_triangles(coefficients: Vec<f64>, triangles: Option<Vec<u64>>) -> Answer {
+pub(crate) fn of_triangles(coefficients: Vec<f64>, triangles: Option<Vec<u64>>) -> Answer {
     let columns = [Column::F64(coefficients)].into_iter().chain(triangles.map(Column::U64));
     Answer::Vertices(columns.collect())
 }

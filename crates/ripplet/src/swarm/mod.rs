@@ -53,8 +53,8 @@ mod report;
 mod tests;
 mod worker;
 
-pub(crate) use analysis::pass;
 pub use analysis::{Analysis, NotOnDevice, Selection};
+pub(crate) use analysis::{of_triangles, pass};
 pub use answer::{Answer, Column, Edges};
 pub use communities::CommunitiesWorker;
 #[cfg(feature = "cuda")]

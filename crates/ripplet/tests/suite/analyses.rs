@@ -5,6 +5,7 @@ use ripplet::analytics::betweenness::betweenness;
 use ripplet::analytics::closeness::Closeness;
 use ripplet::analytics::pagerank::{Jumps, PageRank};
 use ripplet::analytics::{Lengths, Sample, Sources};
+use ripplet::device::OpenWorkersError;
 use ripplet::graph::{Graph, GraphView};
 use ripplet::swarm::{Analysis, Column};
 use ripplet::{Device, Storage, StoredGraph, analyse, graph_from_edges};
@@ -42,6 +43,33 @@ fn each_name_is_an_analysis() {
     }
     let unknown = analyse(&graph, "girth").unwrap_err();
     assert!(unknown.to_string().starts_with("there is no analysis girth: expected closeness, "));
+}
+
+/// A GPU has a kernel for the clustering coefficients of one graph: if it is missing, the error and the reason for the CPU
+/// are about the GPU.
+#[test]
+fn clustering_coefficients_are_for_a_gpu() {
+    let graph = graph_from_edges([(1, 2), (2, 3), (3, 1), (3, 4)]).unwrap();
+    let run = |device| analyse(&graph, "lcc").unwrap().device(device).run();
+    match run(Device::cuda(0)) {
+        Ok(found) => {
+            assert_ne!(found.device(), "cpu");
+            assert_eq!(found.columns(), run(Device::cpu()).unwrap().columns());
+            assert_ne!(run(Device::auto()).unwrap().device(), "cpu");
+        }
+        Err(error) => {
+            assert!(matches!(error, AnalyseError::Open(OpenWorkersError::Open(_))), "{error}");
+            let found = run(Device::auto()).unwrap();
+            let reason = &found.fallback().unwrap().reason;
+            assert!(!reason.contains("kernel"), "{reason}");
+        }
+    }
+    let several = run(Device::gpus([0, 1]).unwrap()).unwrap_err();
+    assert!(matches!(several, AnalyseError::SeveralGpus), "{several}");
+    let compressed = StoredGraph::copied((&graph).into(), Storage::Compressed).unwrap();
+    let run = |device| analyse(compressed.view(), "lcc").unwrap().device(device).run();
+    assert!(run(Device::cuda(0)).unwrap_err().to_string().contains("compressed"));
+    assert_eq!(run(Device::auto()).unwrap().device(), "cpu");
 }
 
 /// Values of compressed lists are those of plain ones, bit by bit, for every analysis.
