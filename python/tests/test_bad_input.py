@@ -48,7 +48,7 @@ CASES: list[tuple[Any, dict[str, Any], type[Exception], str]] = [
     ({"source": ["a"], "target": ["b"]}, {"source": "from"}, ValueError, "from"),
     ({"source": ["a"], "target": ["b"]}, {"weight": "eur"}, ValueError, "eur"),
     (([1, "a"], [2, 3]), {}, ValueError, "row 1"),
-    (([1, 2], ["a", "b"]), {}, ValueError, "names"),
+    (([1, 2], ["a", "b"]), {}, ValueError, "make both strings"),
     (([1.5, 2.0], [2, 3]), {}, ValueError, "float"),
     (([1, 2], [2]), {}, ValueError, "different length"),
     (([True], [False]), {}, ValueError, "bool"),

@@ -225,3 +225,54 @@ def test_degrees_and_ids() -> None:
     numbers = rp.graph([1, 5], [5, 9])
     assert numbers.vertex(np.int64(9)) == 2 and "9" not in numbers and 9.0 not in numbers
     assert not numbers.ids.flags.writeable
+
+
+def test_errors_advise_what_python_has(tmp_path: Path) -> None:
+    found = rp.communities([(0, 1)])
+    file = tmp_path / "edges.csv"
+    file.write_text("source,target\n-1,2\n3,4\n")
+    calls: list[tuple[Any, str]] = [
+        (lambda: rp.graph([("a", 1)]), "make both strings"),
+        (lambda: rp.graph([("a", "b")], id_kind="names"), "make them strings"),
+        (lambda: rp.graph({"source": [-1], "target": [2**63]}), "make all of them strings"),
+        (lambda: rp.graph([0, 1], [1, 2], [1e-9, 1e9]), "coarse_weights=True"),
+        (lambda: rp.graph(file), 'id_kind="signed", or id_kind="names"'),
+        (lambda: found.write(tmp_path / "x.xyz"), ".graphml, .gexf, .gml, .json or .dot: .* as format="),
+    ]
+    for call, advice in calls:
+        with pytest.raises(rp.RippletError, match=advice) as raised:
+            call()
+        assert "--" not in str(raised.value)
+
+
+def test_matrices_that_are_no_edge_index_are_refused() -> None:
+    for matrix in (np.ones((4, 4)), np.ones((2, 2)), np.ones((3, 3), int)):
+        with pytest.raises(rp.InputError, match="coo_array"):
+            rp.graph(matrix)
+    with pytest.raises(rp.InputError, match=r"not \(4, 3\)$"):
+        rp.graph(np.ones((4, 3), int))
+    assert rp.graph(np.array([[0, 1], [1, 2]])).edges == 2
+
+
+def test_a_lazy_frame_is_to_be_collected() -> None:
+    polars = pytest.importorskip("polars")
+    with pytest.raises(rp.OptionError, match="collect"):
+        rp.graph(polars.DataFrame({"source": [0], "target": [1]}).lazy())
+
+
+def test_an_attribute_that_no_edge_of_networkx_has_is_refused() -> None:
+    networkx = pytest.importorskip("networkx")
+    for kind in (networkx.Graph, networkx.MultiGraph):
+        graph = kind([(0, 1, {"weight": 2.0}), (1, 2)])
+        assert rp.graph(graph, weight="weight").weighted
+        with pytest.raises(rp.InputError, match="no edge has the attribute 'wieght'"):
+            rp.graph(graph, weight="wieght")
+    assert rp.graph(networkx.empty_graph(2), weight="weight").vertices == 2
+
+
+def test_an_igraph_with_equal_names_can_be_annotated() -> None:
+    igraph = pytest.importorskip("igraph")
+    graph = igraph.Graph([(0, 1), (1, 2)], vertex_attrs={"name": ["a", "a", "b"]})
+    found = rp.communities(graph)
+    found.annotate(graph)
+    assert graph.vs["community"] == [found[at] for at in range(3)]

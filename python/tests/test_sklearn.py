@@ -95,3 +95,10 @@ def test_bad_input_is_an_exception(wrong: Any, error: type[Exception]) -> None:
 def test_scikit_learn_is_imported_at_its_first_use() -> None:
     code = "import sys, ripplet; assert 'sklearn' not in sys.modules; ripplet.sklearn.Communities; assert 'sklearn' in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_what_the_estimator_does_not_take_is_refused() -> None:
+    with pytest.raises(rp.InputError, match=r"symmetric matrix, .* \(X \+ X.T\) / 2"):
+        rp.sklearn.Communities(affinity="precomputed").fit(np.array([[0.0, 1.0], [2.0, 0.0]]))
+    with pytest.raises(rp.InputError, match="program: expected 'lpa', 'llp' or 'cdlp', not 'slpa'"):
+        rp.sklearn.Communities(program="slpa").fit(np.eye(4))

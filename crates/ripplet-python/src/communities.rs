@@ -19,9 +19,9 @@ use ripplet::communities::{
     Communities, CommunitiesError, CommunitySearch, Resumed, columns_of_dendrogram,
 };
 use ripplet::graph::{ExternalId, GraphView, VertexId, VertexIds, memory};
-use ripplet::io::write::write_communities;
 use ripplet::io::write::{
-    Communities as Rows, Naming, Target, numbered_by_size, write_communities_or_graph,
+    Communities as Rows, Naming, Target, check_communities_or_graph, numbered_by_size,
+    write_communities, write_communities_or_graph,
 };
 use ripplet::lp::check::SAMPLE;
 use ripplet::lp::programs::{Cdlp, Guard, Llp, Lpa, Seed, Seeding};
@@ -811,7 +811,10 @@ impl Found {
             };
             let target = Target::new(&path, format);
             match graph.view().as_plain() {
-                Some(plain) => write_communities_or_graph(target, plain, &table, naming)?,
+                Some(plain) => {
+                    check_communities_or_graph(target, plain.ids())?;
+                    write_communities_or_graph(target, plain, &table, naming)?;
+                }
                 None => write_communities(target, graph.view().ids(), &table, naming)?,
             }
             Ok(())

@@ -71,8 +71,39 @@ impl Failure {
     }
 }
 
+/// What messages advise by options of the command, and the same in Python.
+const ADVICE: [(&str, &str); 9] = [
+    ("--ids names", "id_kind=\"names\""),
+    ("--ids signed", "id_kind=\"signed\""),
+    ("--ids unsigned", "id_kind=\"unsigned\""),
+    ("leave --ids out", "leave id_kind out"),
+    ("with --coarse-weights", "with coarse_weights=True"),
+    ("give its format as --to", "give its format as format="),
+    ("(--to parquet)", "(format=\"parquet\")"),
+    ("(--to csv)", "(format=\"csv\")"),
+    ("--delimiter tab", "delimiter=\"tab\""),
+];
+
+/// What messages on tables in memory advise, whose ids have their types.
+const ADVICE_ON_TABLES: [(&str, &str); 3] = [
+    ("use --ids names to read both as names", "make both strings"),
+    ("--ids names reads them as names", "make them strings"),
+    ("use --ids names", "make all of them strings"),
+];
+
+/// Returns a message with other advice.
+fn advising(mut message: String, advice: &[(&str, &str)]) -> String {
+    for (command, python) in advice {
+        if message.contains(command) {
+            message = message.replace(command, python);
+        }
+    }
+    message
+}
+
 impl From<Failure> for PyErr {
     fn from(Failure { class, message }: Failure) -> PyErr {
+        let message = advising(message, &ADVICE);
         Python::attach(|py| {
             let raised = py
                 .import("ripplet.errors")
@@ -108,7 +139,7 @@ pub fn of_table(error: ReadError) -> Failure {
         Place::Row(row) => format!("row {row} (the first is 0): "),
         _ => String::new(),
     };
-    Failure::new(class, format!("{place}{}", error.kind))
+    Failure::new(class, advising(format!("{place}{}", error.kind), &ADVICE_ON_TABLES))
 }
 
 impl Failure {

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from . import _native as native
 from ._estimate import Planned, estimating
-from ._graph import Graph, graph, objects, set_once, view
+from ._graph import Graph, graph, nodes_of_igraph, objects, set_once, view
 from ._notebook import bars, line_of
 from ._options import call, given, options
 from ._program import Program, choices_of, chosen_program, variable
@@ -610,8 +610,7 @@ class Communities:
             Name of the attribute.
         """
         if type(graph).__module__.partition(".")[0] == "igraph":
-            keys = graph.vs["name"] if "name" in graph.vs.attributes() else range(graph.vcount())
-            graph.vs[name] = [self[key] for key in keys]
+            graph.vs[name] = [self[key] for key in nodes_of_igraph(graph)]
             return
         if not hasattr(graph, "nodes"):
             raise OptionError(f"annotate() takes a graph of networkx or igraph, not {type(graph).__name__}")

@@ -254,7 +254,9 @@ def graph(
           ``graph(u, v, w)``;
         - a list of edges ``(a, b)`` or ``(a, b, weight)``;
         - a scipy sparse matrix or array, whose rows are the vertices; an undirected graph takes a symmetric matrix;
-        - an ``edge_index`` of PyTorch Geometric: an array of shape ``(2, edges)`` of numbers of vertices;
+        - an ``edge_index`` of PyTorch Geometric: an array of shape ``(2, edges)`` of numbers of vertices. A
+          dense adjacency matrix is none: pass ``scipy.sparse.coo_array(matrix)``, which one of 2 × 2 integers needs to be told
+          from an ``edge_index``;
         - a graph of networkx, igraph or networkit;
         - the path of a file that the command ``ripplet`` reads.
     source, target : str, optional
@@ -367,6 +369,8 @@ class _Source:
             return self.of_networkit(data)
         if package == "pandas" and hasattr(data, "columns"):
             return self.of_columns(data, list(data.columns))
+        if package == "polars" and hasattr(data, "collect"):
+            raise OptionError("a graph is not made of a LazyFrame: pass its data frame, .collect()")
         if hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__"):
             return self.of_stream(data)
         if hasattr(data, "edge_index"):
@@ -392,6 +396,8 @@ class _Source:
             raise OptionError(f"{what} is a graph by itself: leave the other arrays out")
         usual = {"directed", "keep_loops", "keep_duplicates", "coarse_weights", "storage"}
         useless = chosen - set(allowed) - (usual if allowed else set())
+        if "id_kind" in useless:
+            raise OptionError(f"id_kind does not apply to {what}, whose ids have types: make them strings, or integers")
         if useless:
             raise OptionError(f"{' and '.join(sorted(useless))} does not apply to {what}: leave it out")
 
@@ -480,8 +486,14 @@ class _Source:
         if hasattr(index, "detach"):
             index = index.detach().cpu().numpy()
         index = np.asarray(index)
-        if index.ndim != 2 or index.shape[0] != 2:
-            raise InputError(f"an edge_index has the shape (2, edges), not {index.shape}: transpose it")
+        if index.ndim != 2 or index.shape[0] != 2 or index.shape == (2, 2) and index.dtype.kind not in "iu":
+            if index.ndim == 2 and index.shape[0] == index.shape[1]:
+                raise InputError(
+                    f"an array of the shape {index.shape} is an adjacency matrix: pass scipy.sparse.coo_array(matrix). An"
+                    " edge_index has integers, and the shape (2, edges)"
+                )
+            transposed = ": transpose it" if index.ndim == 2 and index.shape[1] == 2 else ""
+            raise InputError(f"an edge_index has the shape (2, edges), not {index.shape}{transposed}")
         u, v = column(index[0], "source"), column(index[1], "target")
         if self.vertices is None:
             if index.size and index.dtype.kind not in "iu":
@@ -523,6 +535,9 @@ class _Source:
         self.build.setdefault("directed", graph.is_directed())
         name = "weight" if self.weight is True else self.weight or None
         nodes = list(graph)
+        if name is not None and graph.number_of_edges():
+            if not any(name in data for _, _, data in graph.edges(data=True)):
+                raise InputError(f"no edge has the attribute {name!r}: leave weight out, or name another one")
         if not graph.is_multigraph():
             arcs = arcs_of_networkx(graph, nodes, name)
             if arcs is not None:
@@ -537,17 +552,13 @@ class _Source:
         self.only("a graph of igraph", "weight")
         self.build.setdefault("directed", graph.is_directed())
         name = "weight" if self.weight is True else self.weight or None
-        names = graph.vs["name"] if "name" in graph.vs.attributes() else None
         ends = np.asarray(graph.get_edgelist(), dtype=np.int64).reshape(-1, 2)
         weights = None
         if name is not None:
             if name not in graph.es.attributes():
                 raise InputError(f"the edges have no attribute {name!r}")
             weights = weight_column(graph.es[name])
-        nodes: list[Hashable] = list(range(graph.vcount())) if names is None else list(names)
-        if len(set(nodes)) != len(nodes):
-            nodes = list(range(graph.vcount()))
-        return self.of_numbered(nodes, ends[:, 0], ends[:, 1], weights)
+        return self.of_numbered(nodes_of_igraph(graph), ends[:, 0], ends[:, 1], weights)
 
     def of_networkit(self, graph: Any) -> Graph:
         self.only("a graph of networkit", "weight")
@@ -595,6 +606,15 @@ class _Source:
         u, v = column(u, "source"), column(v, "target")
         built = native.Graph.numbered(u, v, weights, len(nodes), ids, self.build)
         return Graph(built, kept)
+
+
+def nodes_of_igraph(graph: Any) -> list[Hashable]:
+    """Returns the ids of the vertices of a graph of igraph: their names, or numbers from 0 if two have the same."""
+    if "name" in graph.vs.attributes():
+        names: list[Hashable] = list(graph.vs["name"])
+        if len(set(names)) == len(names):
+            return names
+    return list(range(graph.vcount()))
 
 
 def arcs_of_networkx(

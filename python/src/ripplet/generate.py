@@ -33,7 +33,8 @@ def planted(
     Parameters
     ----------
     vertices, edges : int
-        Numbers of vertices and edges; 10 edges a vertex by default.
+        Numbers of vertices, and of edges that are drawn, 10 a vertex by default: repeated ones are merged, so that the graph
+        has fewer, above all if it is small.
     mixing : float, default 0.3
         Share of edges that lead out of their community.
     degree_exponent, max_degree, size_exponent, min_size, max_size

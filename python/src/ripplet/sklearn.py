@@ -46,7 +46,10 @@ def affinity_graph(estimator: Any, X: Any) -> Graph:
     if estimator.affinity == "precomputed":
         if X.shape[0] != X.shape[1]:
             raise InputError(f"affinity='precomputed' needs a square matrix, not one of the shape {X.shape}")
-        return graph(sparse.coo_array(X), weight=True, threads=estimator.threads)
+        matrix = sparse.csr_array(X)
+        if (matrix != matrix.T).nnz:
+            raise InputError("affinity='precomputed' needs a symmetric matrix, and this one is not: pass (X + X.T) / 2")
+        return graph(matrix, weight=True, threads=estimator.threads)
     if estimator.affinity != "nearest_neighbors":
         raise InputError(f"affinity: expected 'nearest_neighbors' or 'precomputed', not {estimator.affinity!r}")
     if len(X) == 1:
@@ -145,6 +148,8 @@ class Communities(ClusterMixin, OfAffinity):  # type: ignore[misc]
             Ignored.
         """
         X = self._validated(X)
+        if self.program not in (None, "lpa", "llp", "cdlp"):
+            raise InputError(f"program: expected 'lpa', 'llp' or 'cdlp', not {self.program!r}")
         of = affinity_graph(self, X)
         choices: dict[str, Any] = {"refine": self.refine, "resolution": self.resolution, "program": self.program}
         choices = {name: value for name, value in choices.items() if value is not None}
