@@ -119,6 +119,16 @@ def test_communities_of_other_graphs_are_matched_by_id() -> None:
         assert a.compare(b) == a.compare(itself)
 
 
+def test_values_of_an_analysis_are_matched_by_id() -> None:
+    networkx = pytest.importorskip("networkx")
+    edges = [(("n", a), ("n", b)) for a, b in [(0, 1), (1, 2), (2, 0), (3, 4), (4, 5), (5, 3)]]
+    graphs = [networkx.Graph(), networkx.Graph()]
+    for graph, order in zip(graphs, [range(6), [3, 0, 5, 1, 2, 4]], strict=True):
+        graph.add_nodes_from(("n", node) for node in order)
+        graph.add_edges_from(edges)
+    assert rp.communities(graphs[0]).compare(rp.components(graphs[1]))["ari"] == 1
+
+
 def test_communities_of_other_vertices_are_refused() -> None:
     edges = [(0, 1), (1, 2), (2, 0), (3, 4), (4, 5), (5, 3)]
     x = rp.communities(edges)

@@ -1159,6 +1159,9 @@ def label_values(of: Graph, labels: Any, name: str) -> list[Any]:
             f"{name}: {expected}, not {type(labels).__name__} of igraph: pass its membership by id, as in"
             " dict(zip(ids, clustering.membership))"
         )
+    if type(labels).__module__.startswith("ripplet.") and hasattr(labels, "to_dict"):
+        # Values of an analysis, which has ids of its own.
+        labels = labels.to_dict()
     if isinstance(labels, Mapping):
         rows: Iterable[tuple[Any, Any]] = labels.items()
     elif has_ids(labels):
