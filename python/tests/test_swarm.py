@@ -219,7 +219,7 @@ BAD: list[tuple[Any, dict[str, Any], type[Exception], str]] = [
     ({"g": [1], "source": ["a"], "target": ["b"]}, {"graph": "molecule"}, ValueError, "no column `molecule`"),
     ({"graph": [1, None], "source": ["a", "b"], "target": ["b", "c"]}, {}, ValueError, "row 1"),
     ({"graph": [1, 1], "source": ["a", 2], "target": ["b", "c"]}, {}, ValueError, "row 1"),
-    ({"graph": [1, 1], "source": ["a", "b"], "target": [2, 3]}, {}, ValueError, "names"),
+    ({"graph": [1, 1], "source": ["a", "b"], "target": [2, 3]}, {}, ValueError, "make both strings"),
     ({"graph": [1], "source": ["a"], "target": ["b"], "weight": [-1.0]}, {"weight": True}, ValueError, "row 0"),
     ({"graph": [], "source": [], "target": []}, {}, ValueError, "no rows"),
     (7, {}, TypeError, "expected a table"),
