@@ -267,7 +267,13 @@ BAD: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"mapping": None}, TypeError, "mapping: expected a dict"),
     ({"known_bad": pd.DataFrame({"x": ["a"], "y": ["b"]})}, ValueError, "no column is called `id`"),
     ({"known_bad": {"id": ["a"], "kind": ["shop"]}}, ValueError, "row 0 .*kind `shop` is none"),
-    ({"known_bad": ["a", None]}, TypeError, "known_bad: expected a table"),
+    ({"known_bad": ["a", None]}, ValueError, "known_bad: entry 1 .the first is 0. is missing, and no id"),
+    ({"known_bad": [7.5]}, TypeError, "known_bad: entry 0 .the first is 0. is 7.5: an id is a string or a whole number"),
+    ({"trusted": [True]}, TypeError, "trusted: entry 0 .the first is 0. is True"),
+    ({"cleared": np.zeros((2, 2))}, ValueError, "cleared: expected one dimension, not 2"),
+    ({"confirmed": pd.Series([1.0, None])}, ValueError, "confirmed: entry 1 .the first is 0. is missing"),
+    ({"known_bad": 7}, TypeError, "known_bad: expected a table"),
+    ({"window": datetime.timedelta(microseconds=1)}, TypeError, "window: expected whole seconds"),
     ({"known_bad": {"id": ["a", None]}}, ValueError, "row 1 .*id` is empty"),
     ({"known_bad": ["ivo"], "trusted": ["ivo"]}, ValueError, "known to be bad and trusted"),
     ({"entity_table": {"id": ["a", "a"], "x": [1, 2]}}, ValueError, "row 1 .*has a row already"),
@@ -297,6 +303,31 @@ def test_bad_input_is_an_exception(options: dict[str, Any], error: type[Exceptio
     with pytest.raises(rp.RippletError, match=message) as raised:
         rp.fraud.run(**taken)
     assert isinstance(raised.value, error)
+
+
+def test_ids_are_any_column_and_lengths_of_time_are_timedeltas_too() -> None:
+    table = {**rows(), "payer": [hash_of(id) for id in rows()["payer"]], "payee": [hash_of(id) for id in rows()["payee"]]}
+    ids = sorted({*map(int, table["payer"])})[:6]
+    frame = pd.DataFrame({"id": ids})
+    lists: list[Any] = [
+        ids, tuple(ids), set(ids), [np.int64(id) for id in ids], [float(id) for id in ids], [str(id) for id in ids],
+        [ids[0], *map(str, ids[1:])], np.array(ids), frame["id"], frame["id"].unique(), frame["id"].to_numpy(), frame.id.astype(float),
+        frame.id.astype("Int64"), frame.id.astype(str), pd.Index(ids), pl.Series(ids), pl.Series(ids).unique(), pa.array(ids),
+        pa.chunked_array([ids]), pa.table({"id": ids}), frame, pl.DataFrame({"id": ids}),
+    ]
+    chosen: dict[str, Any] = {"mapping": MAPPING, "arrays": "none", "slide": datetime.timedelta(days=14)}
+    expected = rp.fraud.run(table, known_bad={"id": ids}, window="14d", **{**chosen, "slide": "14d"}).scores.to_arrow()
+    for known in lists:
+        found = rp.fraud.run(table, known_bad=known, window=datetime.timedelta(days=14), **chosen)
+        assert found.scores.to_arrow().equals(expected), known
+        assert found.manifest["windows"][-1]["known_bad"] > 0
+    known = pd.Series(ids)
+    rp.fraud.run(table, confirmed=known, cleared=pd.Series([7]), trusted=pd.Index([8]), window="336h", **chosen)
+
+
+def hash_of(id: str) -> int:
+    """Returns a name as a number."""
+    return int.from_bytes(id.encode(), "little") % 1_000_003
 
 
 def test_bad_rows_are_skipped_on_demand() -> None:

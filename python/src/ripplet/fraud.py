@@ -18,6 +18,7 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -31,7 +32,7 @@ from . import _native as native
 from ._graph import Graph, set_once
 from ._options import given, options
 from ._progress import Progress, reporter
-from ._tables import Table, is_path, native_table
+from ._tables import Table, is_missing, is_path, native_table
 from .errors import InputError, OptionError
 
 if TYPE_CHECKING:
@@ -44,6 +45,9 @@ TABLES = ("clusters", "members", "edges", "transactions", "known_bad", "ended", 
 
 TableLike: TypeAlias = Any
 """A data frame of pandas or polars, a table, batch or reader of pyarrow, a DuckDB relation, a dict of columns, or a path."""
+
+SpanLike: TypeAlias = str | datetime.timedelta
+"""A length of time: ``30d``, ``12h``, ``2w``, or a ``timedelta``."""
 
 MappingLike: TypeAlias = str | os.PathLike[str] | Mapping[str, Any]
 
@@ -413,9 +417,55 @@ def list_of(table: Any, name: str) -> Any:
         return None
     if is_path(table):
         return os.fspath(table)
-    if isinstance(table, (list, tuple, set, frozenset)) and all(isinstance(id, (str, int)) for id in table):
-        table = {"id": sorted(table) if isinstance(table, (set, frozenset)) else list(table)}
+    if is_column(table):
+        table = {"id": ids_of(table, name)}
     return native_table(table, name)
+
+
+def is_column(values: Any) -> bool:
+    """Returns whether a value is a single column: a list, a set or an array, or a series or an index of a data frame."""
+    if isinstance(values, (list, tuple, set, frozenset, np.ndarray)):
+        return True
+    package = type(values).__module__.partition(".")[0]
+    return package in ("pandas", "polars") and not hasattr(type(values), "columns") or (
+        package == "pyarrow" and not hasattr(values, "schema")
+    )
+
+
+def ids_of(values: Any, name: str) -> list[int] | list[str]:
+    """Returns ids as integers, or as strings if any is one. Whole floats are integers: a column of a data frame with a missing
+    cell has floats."""
+    if isinstance(values, np.ndarray) and values.ndim != 1:
+        raise InputError(f"{name}: expected one dimension, not {values.ndim}")
+    for convert in ("to_pylist", "to_list", "tolist"):
+        if hasattr(values, convert):
+            values = getattr(values, convert)()
+    found: list[Any] = []
+    for place, value in enumerate(values):
+        if is_missing(value):
+            raise InputError(f"{name}: entry {place} (the first is 0) is missing, and no id: leave it out")
+        is_whole = isinstance(value, (float, np.floating)) and float(value).is_integer()
+        if isinstance(value, str):
+            found.append(str(value))
+        elif isinstance(value, (int, np.integer)) and not isinstance(value, bool) or is_whole:
+            found.append(int(value))
+        else:
+            raise OptionError(
+                f"{name}: entry {place} (the first is 0) is {value!r}: an id is a string or a whole number"
+            )
+    if any(isinstance(id, str) for id in found):
+        found = [str(id) for id in found]
+    return sorted(found) if isinstance(values, (set, frozenset)) else found
+
+
+def span_of(span: SpanLike | None, name: str) -> str | None:
+    """Returns a length of time as the command takes it."""
+    if not isinstance(span, datetime.timedelta):
+        return span
+    seconds = span // datetime.timedelta(seconds=1)
+    if datetime.timedelta(seconds=seconds) != span:
+        raise OptionError(f"{name}: expected whole seconds, not {span}")
+    return f"{seconds}s"
 
 
 @options
@@ -429,13 +479,13 @@ def run(
     confirmed: TableLike = None,
     cleared: TableLike = None,
     entity_table: TableLike = None,
-    window: str = "30d",
-    slide: str = "1d",
+    window: SpanLike = "30d",
+    slide: SpanLike = "1d",
     growing: bool = False,
     full_slides: bool = False,
-    late: str | None = None,
+    late: SpanLike | None = None,
     on_error: Literal["stop", "skip"] = "stop",
-    longest_gap: str = "180d",
+    longest_gap: SpanLike = "180d",
     skip_late_rows: bool = False,
     since: str | None = None,
     before: str | None = None,
@@ -482,22 +532,23 @@ def run(
         file, or its text.
     output : path, optional
         The run folder: a new or empty one. Without it, a temporary folder goes with the result.
-    known_bad, trusted, confirmed, cleared : table, path or list of ids, optional
+    known_bad, trusted, confirmed, cleared : table, path, or list or column of ids, optional
         Accounts that are known to be bad, trusted, confirmed to be bad by an analyst, or found to be good: a column ``id``, and
-        optional columns ``kind``, ``from`` and ``until``.
+        optional columns ``kind``, ``from`` and ``until``; or the ids alone, as a list, a set, an array or a column such as
+        ``df["id"]``.
     entity_table : table or path, optional
         Features of entities, which become evidence of the scores: a column ``id``, and columns of numbers or categories.
-    window, slide : str, default "30d" and "1d"
+    window, slide : str or timedelta, default "30d" and "1d"
         Length of windows, and by how much they slide: ``30d``, ``12h``, ``2w``.
     growing : bool, default False
         Whether the first window is one slide, and windows grow until they are as long as ``window``.
     full_slides : bool, default False
         Whether the last window ends a full slide after the one before it.
-    late : str, optional
+    late : str or timedelta, optional
         How far the time of a row may be before that of a row already read.
     on_error : {"stop", "skip"}
         Whether a row with nulls, or with a time or an amount that is none, is an error, or is counted and left out.
-    longest_gap : str, default "180d"
+    longest_gap : str or timedelta, default "180d"
         Rows whose times are further from those of the rows around them are bad.
     skip_late_rows : bool, default False
         Whether rows that are later than ``late`` allows are counted and left out.
@@ -565,8 +616,9 @@ def run(
         ]
     }
     choices = given(
-        window=window, slide=slide, growing=growing, full_slides=full_slides, late=late, on_error=on_error,
-        longest_gap=longest_gap, skip_late_rows=skip_late_rows, since=since, before=before,
+        window=span_of(window, "window"), slide=span_of(slide, "slide"), growing=growing, full_slides=full_slides,
+        late=span_of(late, "late"), on_error=on_error,
+        longest_gap=span_of(longest_gap, "longest_gap"), skip_late_rows=skip_late_rows, since=since, before=before,
         skip_repeated_files=skip_repeated_files, postgres=postgres, duckdb=None if duckdb is None else os.fspath(duckdb),
         query=query, attenuation=attenuation, max_iterations=max_iterations, warm_iterations=warm_iterations,
         min_size=min_size, max_size=max_size, seeded_only=seeded_only, hub_degree=hub_degree, no_closure=no_closure, seed=seed,
@@ -661,13 +713,13 @@ def evaluate(
     draws: int = 100,
     known: float = 0.2,
     top: float = 0.02,
-    window: str = "30d",
-    slide: str = "1d",
+    window: SpanLike = "30d",
+    slide: SpanLike = "1d",
     growing: bool = False,
     full_slides: bool = False,
-    late: str | None = None,
+    late: SpanLike | None = None,
     on_error: Literal["stop", "skip"] = "stop",
-    longest_gap: str = "180d",
+    longest_gap: SpanLike = "180d",
     skip_late_rows: bool = False,
     since: str | None = None,
     before: str | None = None,
@@ -729,12 +781,14 @@ def evaluate(
     rows = transactions_of(transactions, taken)
     lists = [("confirmed", confirmed), ("trusted", trusted), ("cleared", cleared), ("entity_table", entity_table)]
     choices = given(
-        draws=draws, known=known, top=top, window=window, slide=slide, growing=growing, full_slides=full_slides, late=late,
-        on_error=on_error, longest_gap=longest_gap, skip_late_rows=skip_late_rows, since=since, before=before,
+        draws=draws, known=known, top=top, window=span_of(window, "window"), slide=span_of(slide, "slide"), growing=growing,
+        full_slides=full_slides, late=span_of(late, "late"), on_error=on_error,
+        longest_gap=span_of(longest_gap, "longest_gap"), skip_late_rows=skip_late_rows, since=since, before=before,
         skip_repeated_files=skip_repeated_files, postgres=postgres, duckdb=None if duckdb is None else os.fspath(duckdb),
         query=query, attenuation=attenuation, max_iterations=max_iterations, warm_iterations=warm_iterations,
         min_size=min_size, max_size=max_size, seeded_only=seeded_only, hub_degree=hub_degree, no_closure=no_closure, seed=seed,
-        model=os.fspath(model) if is_path(model) else model, device=device, device_memory=device_memory, threads=threads, **{name: list_of(table, name) for name, table in lists},
+        model=os.fspath(model) if is_path(model) else model, device=device, device_memory=device_memory, threads=threads,
+        **{name: list_of(table, name) for name, table in lists},
     )
     with temporary_folder() as folder, reporter(progress) as told:
         path = os.path.join(folder, "draws.parquet")
@@ -749,13 +803,13 @@ def window(
     *,
     mapping: MappingLike,
     until: str | None = None,
-    window: str = "30d",
-    slide: str = "1d",
+    window: SpanLike = "30d",
+    slide: SpanLike = "1d",
     growing: bool = False,
     full_slides: bool = False,
-    late: str | None = None,
+    late: SpanLike | None = None,
     on_error: Literal["stop", "skip"] = "stop",
-    longest_gap: str = "180d",
+    longest_gap: SpanLike = "180d",
     skip_late_rows: bool = False,
     since: str | None = None,
     before: str | None = None,
@@ -808,8 +862,9 @@ def window(
     taken = mapping_of(mapping)
     rows = transactions_of(transactions, taken)
     choices = given(
-        until=until, window=window, slide=slide, growing=growing, full_slides=full_slides, late=late, on_error=on_error,
-        longest_gap=longest_gap, skip_late_rows=skip_late_rows, since=since, before=before,
+        until=until, window=span_of(window, "window"), slide=span_of(slide, "slide"), growing=growing,
+        full_slides=full_slides, late=span_of(late, "late"), on_error=on_error,
+        longest_gap=span_of(longest_gap, "longest_gap"), skip_late_rows=skip_late_rows, since=since, before=before,
         skip_repeated_files=skip_repeated_files, postgres=postgres, duckdb=None if duckdb is None else os.fspath(duckdb),
         query=query, threads=threads,
     )
