@@ -57,7 +57,7 @@ mod scorecard;
 mod student;
 mod training;
 
-pub use check::{Check, CheckedFold};
+pub use check::{Check, CheckedFold, FEWEST_KNOWN as FEWEST_CHECKED};
 pub use earlier::Earlier;
 pub use file::{ModelError, ModelFile};
 pub use scorecard::{Calibration, FORMAT, Points, Scorecard};

@@ -1,6 +1,6 @@
 //! Training of scorecards, one without each fold of the known bad, and their check.
 
-use super::binning::{Bins, interval};
+use super::binning::Bins;
 use super::boosting::{Boosted, boost};
 use super::calibration::{self, HeldOut};
 use super::check::{Check, CheckedFold, Ranking, place};
@@ -13,7 +13,7 @@ use crate::evidence::{Definition, Evidence, FOLDS, View};
 use rayon::prelude::*;
 use ripplet_graph::splitmix::finalize;
 use ripplet_graph::{OutOfMemory, VertexId, memory};
-use std::borrow::Cow;
+use std::ops::Range;
 
 /// Fewest known bad entities from which a scorecard is learnt. With 4, learning is better than the fixed combination on
 /// six of nine development sets by 0.05 to 0.43, and worse on three by at most 0.025 (ADR 0032).
@@ -26,9 +26,6 @@ pub const OTHERS: usize = 30_000;
 /// precision is lower by 0.01 on two of nine development sets, and of all of them no higher (ADR 0032).
 const OTHERS_OF_KNOWN: usize = 60;
 const FEWEST_OTHERS: usize = 6_000;
-
-/// Share of these by which each fold is checked.
-const CHECKED: usize = 2;
 
 /// Other rows that are boosted for each known bad row, but at least [`FEWEST_BOOSTED`]: half of them those of the
 /// highest odds, and half a sample of the rest.
@@ -56,22 +53,13 @@ pub(super) struct Trained {
 }
 
 /// Other entities: those that are not known, of the kinds of the known bad.
-struct Others<'a> {
+struct Others {
     /// A sample, in the order of hashes.
-    sample: Cow<'a, [VertexId]>,
+    sample: Vec<VertexId>,
     /// Number of entities that each stands for.
     weight: f64,
     /// Cleared entities, beside the sample.
     cleared: Vec<VertexId>,
-}
-
-impl Others<'_> {
-    /// Returns a sample of one of `parts`.
-    fn first_of(&self, parts: usize) -> Others<'_> {
-        let sample = &self.sample[..self.sample.len().div_ceil(parts)];
-        let weight = self.weight * self.sample.len() as f64 / sample.len().max(1) as f64;
-        Others { sample: sample.into(), weight, cleared: Vec::new() }
-    }
 }
 
 /// Training of a window's scorecards, up to what the window before passes on: rows, and their intervals.
@@ -199,7 +187,7 @@ impl<'e> Fitted<'e> {
             ..card
         };
         let each: Vec<&Scorecard> = memory::collected(cards.iter())?;
-        let check = check(evidence, &others.first_of(CHECKED), &used, &each)?;
+        let check = check(evidence, &rows, others.weight, &used, &each)?;
         let mean = match Scorecard::mean(&cards) {
             Some(mean) => finished(mean),
             None => return fixed(evidence, &others, &earlier),
@@ -227,13 +215,14 @@ pub(super) fn given(
     card: Scorecard,
 ) -> Result<Trained, OutOfMemory> {
     let used = used(evidence)?;
-    let most = others_of(evidence.folds().known().len()).div_ceil(CHECKED);
+    let most = others_of(evidence.folds().known().len());
     let others = others(evidence, entities, good, vertices, most)?;
     let check = match used.is_empty() || others.sample.is_empty() {
         true => None,
         false => {
             let cards = memory::filled(&card, used.len())?;
-            Some(check(evidence, &others, &used, &cards)?)
+            let rows = rows(evidence, &others, &used)?;
+            Some(check(evidence, &rows, others.weight, &used, &cards)?)
         }
     };
     Ok(Trained { scorecard: card, of_folds: Vec::new(), check, earlier: Earlier::default() })
@@ -260,7 +249,7 @@ fn others(
     good: KnownGood<'_>,
     vertices: u32,
     most: usize,
-) -> Result<Others<'static>, OutOfMemory> {
+) -> Result<Others, OutOfMemory> {
     let known = evidence.folds().known();
     let mut kinds = [known.is_empty(); 256];
     for &(v, _) in known {
@@ -287,7 +276,7 @@ fn others(
     let mut cleared = memory::with_room(good.cleared.len().min(OTHERS))?;
     let those = good.cleared.iter().copied().filter(|v| *v < vertices && is_other(v));
     cleared.extend(those.take(OTHERS));
-    Ok(Others { sample: sample.into(), weight, cleared })
+    Ok(Others { sample, weight, cleared })
 }
 
 /// Hash that orders vertices at random.
@@ -298,7 +287,7 @@ fn lot(vertex: VertexId) -> u64 {
 /// Returns the fixed combination, with intervals of this window.
 fn fixed(
     evidence: &Evidence<'_>,
-    others: &Others<'_>,
+    others: &Others,
     earlier: &Earlier,
 ) -> Result<Trained, OutOfMemory> {
     let known = evidence.folds().known();
@@ -341,7 +330,7 @@ fn columns_of(
     Ok(columns)
 }
 
-fn rows(evidence: &Evidence<'_>, others: &Others<'_>, used: &[usize]) -> Result<Rows, OutOfMemory> {
+fn rows(evidence: &Evidence<'_>, others: &Others, used: &[usize]) -> Result<Rows, OutOfMemory> {
     let known = evidence.folds().known();
     let most = known.len() + others.sample.len() + others.cleared.len();
     let (mut all, mut labels) = (memory::with_room(most)?, memory::with_room(most)?);
@@ -480,140 +469,57 @@ fn held_out(
     Ok(held_out)
 }
 
-/// Ranks each fold among all other entities of the sample, by scorecards with the same intervals.
+/// Ranks each fold among its other rows, each of which stands for `weight` entities, by the scorecard without the fold. Others of
+/// other folds are no measure: their scorecard was fitted to them as good ones, and so ranks them low.
 fn check(
     evidence: &Evidence<'_>,
-    others: &Others<'_>,
+    rows: &Rows,
+    weight: f64,
     used: &[usize],
     cards: &[&Scorecard],
 ) -> Result<Check, OutOfMemory> {
-    let sample = Sample::of(others)?;
-    let mut columns = memory::with_room(evidence.columns().len())?;
-    columns.resize_with(evidence.columns().len(), || Ok(CheckedColumn::default()));
-    columns.par_iter_mut().enumerate().for_each(|(column, checked)| {
-        let ends = cards.first().map_or(&[][..], |card| &card.tables[column].ends);
-        *checked = CheckedColumn::of(evidence, &sample, used, column, ends);
-    });
-    let columns: Vec<CheckedColumn> = columns.into_iter().collect::<Result<_, _>>()?;
+    let top = Check::top(used.len());
     let mut each = memory::with_room(used.len())?;
     each.resize_with(used.len(), || Ok(CheckedFold::default()));
-    each.par_iter_mut().enumerate().for_each(|(at, checked)| {
-        *checked = check_fold(evidence, &sample, &columns, (at, used[at]), cards[at]);
+    each.par_iter_mut().zip(used).zip(cards).for_each(|((checked, &fold), card)| {
+        *checked = check_fold(rows, rows.starts[fold]..rows.starts[fold + 1], (weight, top), card);
     });
     let folds = each.into_iter().collect::<Result<_, _>>()?;
     Ok(Check::of(evidence.columns(), folds))
 }
 
-/// Other entities among which the known bad are ranked.
-struct Sample<'a> {
-    others: &'a [VertexId],
-    lots: Vec<u64>,
-    /// Number of entities that each stands for.
-    weight: f64,
-    /// Weight of each number of others, one added after the other.
-    weights: Vec<f64>,
-}
-
-impl<'a> Sample<'a> {
-    fn of(others: &'a Others<'_>) -> Result<Sample<'a>, OutOfMemory> {
-        let Others { sample, weight, .. } = others;
-        let mut weights = memory::zeros::<f64>(sample.len() + 1)?;
-        for count in 1..weights.len() {
-            weights[count] = weights[count - 1] + weight;
-        }
-        let lots = memory::collected(sample.iter().map(|&v| lot(v)))?;
-        Ok(Sample { others: sample, lots, weight: *weight, weights })
-    }
-
-    /// Returns the places of the others by their scores.
-    fn places(&self, scores: impl Iterator<Item = f64>) -> impl Iterator<Item = u128> {
-        scores.zip(&self.lots).map(|(score, &lot)| place(score, lot))
-    }
-}
-
-/// Intervals and ranks of one kind of evidence.
-#[derive(Default)]
-struct CheckedColumn {
-    /// Interval of each known bad entity, in the order of [`Folds::known`](crate::evidence::Folds::known).
-    bad: Vec<u32>,
-    /// Intervals of the sample by fold; once for all if no view changes them.
-    others: Vec<Vec<u32>>,
-    /// Average precision, and share of known bad among the first 100, by fold.
-    alone: Vec<(f64, f64)>,
-}
-
-impl CheckedColumn {
-    fn of(
-        evidence: &Evidence<'_>,
-        sample: &Sample<'_>,
-        used: &[usize],
-        column: usize,
-        ends: &[f32],
-    ) -> Result<CheckedColumn, OutOfMemory> {
-        let known = evidence.folds().known();
-        let value = |&(v, fold): &(VertexId, u8)| {
-            evidence.value(column, v, View::Without(usize::from(fold)))
-        };
-        let bad = memory::collected(known.iter().map(|of| interval(ends, value(of)) as u32))?;
-        let views = if evidence.depends_on_known(column) { used.len() } else { used.len().min(1) };
-        let mut values = memory::zeros::<f32>(sample.others.len())?;
-        let (mut others, mut alone) = (memory::with_room(views)?, memory::with_room(used.len())?);
-        for (at, &view) in used.iter().enumerate().take(views) {
-            let rows = sample.others.iter().map(|&v| (v, View::Without(view)));
-            evidence.fill(column, rows, &mut values);
-            let intervals = values.iter().map(|&value| interval(ends, value) as u32);
-            others.push(memory::collected(intervals)?);
-            // All folds, if they share the values of the others.
-            let folds = if views == 1 { used } else { &used[at..=at] };
-            let those = known.iter().filter(|known| folds.contains(&usize::from(known.1)));
-            let mut places = memory::with_room(known.len())?;
-            places.extend(those.map(|of| (place(f64::from(value(of)), lot(of.0)), of.1.into())));
-            let scores = values.iter().map(|&value| f64::from(value));
-            let ranking = Ranking::of(places, sample.places(scores))?;
-            alone.extend(folds.iter().map(|&fold| {
-                let precision = ranking.precision_at_top(fold, sample.weight);
-                (ranking.average_precision(fold, &sample.weights), precision)
-            }));
-        }
-        Ok(CheckedColumn { bad, others, alone })
-    }
-
-    /// Returns the intervals of the sample without the fold at this place of those used.
-    fn others(&self, at: usize) -> &[u32] {
-        &self.others[at.min(self.others.len() - 1)]
-    }
-}
-
-/// Ranks the known bad of a fold, by its place among those used and its number.
+/// Ranks the known bad rows of a fold among its others, by a scorecard and by each kind of evidence.
 fn check_fold(
-    evidence: &Evidence<'_>,
-    sample: &Sample<'_>,
-    columns: &[CheckedColumn],
-    (at, fold): (usize, usize),
+    rows: &Rows,
+    of_fold: Range<usize>,
+    (weight, top): (f64, f64),
     card: &Scorecard,
 ) -> Result<CheckedFold, OutOfMemory> {
-    let mut points = memory::zeros::<f64>(sample.others.len())?;
-    let known = evidence.folds().known().iter().enumerate();
-    let known = known.filter(|(_, known)| usize::from(known.1) == fold);
-    let mut bad = memory::with_room(evidence.folds().size(fold) as usize)?;
-    bad.extend(known.map(|(row, &(v, _))| {
-        let parts = card.tables.iter().zip(columns);
-        let of = parts.map(|(table, column)| table.of_interval(column.bad[row] as usize));
-        (place(of.fold(0.0, |sum, part| sum + part), lot(v)), fold)
-    }));
-    for (table, column) in card.tables.iter().zip(columns) {
-        for (points, &interval) in points.iter_mut().zip(column.others(at)) {
-            *points += table.of_interval(interval as usize);
-        }
+    let labels = &rows.labels[of_fold.clone()];
+    let mut points = memory::zeros::<f64>(of_fold.len())?;
+    let mut evidence = memory::with_room(rows.columns.len())?;
+    for (table, values) in card.tables.iter().zip(&rows.columns) {
+        let values = &values[of_fold.clone()];
+        points.iter_mut().zip(values).for_each(|(points, &value)| *points += table.at(value));
+        let alone = ranking(labels, values.iter().map(|&value| f64::from(value)))?;
+        evidence.push((alone.average_precision(weight), alone.precision_at_top(weight, top)));
     }
-    let known = bad.len() as f64;
-    let ranking = Ranking::of(bad, sample.places(points.into_iter()))?;
-    let alone = memory::collected(columns.iter().map(|column| column.alone[at]))?;
+    let ranking = ranking(labels, points.into_iter())?;
+    let (known, others) = ranking.counts();
     Ok(CheckedFold {
-        known_bad: known as u32,
-        average_precision: ranking.average_precision(fold, &sample.weights),
-        precision_at_100: ranking.precision_at_top(fold, sample.weight),
-        base_rate: known / (known + sample.others.len() as f64 * sample.weight),
-        evidence: alone,
+        known_bad: known,
+        others,
+        average_precision: ranking.average_precision(weight),
+        auc: ranking.auc(),
+        precision_at_100: ranking.precision_at_top(weight, top),
+        base_rate: f64::from(known) / (f64::from(known) + f64::from(others) * weight),
+        evidence,
     })
+}
+
+/// Ranks rows by their scores, and equal ones at random.
+fn ranking(labels: &[Label], scores: impl Iterator<Item = f64>) -> Result<Ranking, OutOfMemory> {
+    let mut places = memory::with_room(labels.len())?;
+    places.extend((0..).map(finalize).zip(scores).map(|(lot, score)| place(score, lot)));
+    Ranking::of(labels.iter().copied().zip(places.iter().copied()))
 }

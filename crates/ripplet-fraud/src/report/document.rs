@@ -194,11 +194,12 @@ struct CheckColumns {
     /// Average precision of each evidence alone, highest first, and the number of held-out known bad among its first 100, if
     /// it was written.
     evidence: Vec<(String, f64, Option<f64>)>,
-    /// Whether the scores rank no better than chance, and the evidence that does.
+    auc: f64,
+    /// Whether the scores rank no better than chance, and whether there are too few known bad to say so.
     is_chance: bool,
+    is_unclear: bool,
+    /// Evidence that is clearly better than the scores.
     better: Option<(String, f64)>,
-    /// Whether that evidence is clearly better.
-    is_clear: bool,
     /// Whether it is of ties, which `--model none` ranks clusters by.
     is_of_ties: bool,
 }
@@ -209,6 +210,7 @@ impl CheckColumns {
         let of = |(name, &value): (&String, &f64)| (name.clone(), value, first(name));
         let mut evidence: Vec<_> = check.evidence.iter().map(of).collect();
         evidence.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        let better = check.clearly_better_evidence();
         CheckColumns {
             average_precision: check.average_precision,
             found_at_100: check.found_at_100(),
@@ -216,10 +218,11 @@ impl CheckColumns {
             base_rate: check.chance,
             known_bad: check.known_bad,
             evidence,
+            auc: check.auc,
             is_chance: check.is_chance(),
-            better: check.better_evidence().map(|(name, value)| (name.to_owned(), value)),
-            is_clear: check.clearly_better_evidence().is_some(),
-            is_of_ties: check.better_evidence().is_some_and(|(name, _)| is_of_ties(name)),
+            is_unclear: check.is_unclear(),
+            better: better.map(|(name, value)| (name.to_owned(), value)),
+            is_of_ties: better.is_some_and(|(name, _)| is_of_ties(name)),
         }
     }
 }

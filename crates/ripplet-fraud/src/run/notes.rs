@@ -4,7 +4,7 @@ use super::{MODEL_OPTION, NO_LIST, PipelineError};
 use crate::counts::say;
 use crate::evidence::is_of_ties;
 use crate::folder::{Manifest, RunFolder, WindowRecord};
-use crate::model::FEWEST;
+use crate::model::{FEWEST, FEWEST_CHECKED};
 use crate::report::{PageLimits, ReportBuilder, Run as ReportRun, write_report};
 use crate::source::reader::Input;
 use crate::{Span, Timestamp};
@@ -117,25 +117,41 @@ fn score_notes(manifest: &Manifest, windows: &[WindowRecord]) -> Vec<String> {
     let checked = scored.clone().filter_map(|(window, of)| Some((window, of.check.as_ref()?)));
     let chance: Vec<_> = checked.clone().filter(|(_, check)| check.is_chance()).collect();
     if let Some((window, check)) = chance.last() {
-        let advice = match check.better_evidence() {
+        let advice = match check.clearly_better_evidence() {
             Some((name, value)) => {
                 format!(". `{name}` alone has {value:.3}: {} instead", ranking_by(name))
             }
             None => {
-                ", and no evidence alone is better: the known bad do not look alike here".into()
+                ", and no evidence alone is clearly better: the known bad do not look alike here"
+                    .into()
             }
         };
         notes.push(format!(
             "WARNING: scores of entities rank held-out known bad no better than chance in {} of {} windows. In the last of \
-             these, {}, their average precision is {:.3}, and that of a random ranking {:.3}{advice}",
+             these, {}, their AUC is {:.2}, and that of a random ranking 0.5; their average precision is {:.3}, and that of a \
+             random ranking {:.3}{advice}",
             chance.len(),
             checked.clone().count(),
             window.days(),
+            check.auc,
             check.average_precision,
             check.chance,
         ));
     }
-    let clear = checked.clone().filter(|(_, check)| !check.is_chance());
+    let unclear: Vec<_> = checked.clone().filter(|(_, check)| check.is_unclear()).collect();
+    if let Some((window, check)) = unclear.last() {
+        notes.push(format!(
+            "WARNING: less than {FEWEST_CHECKED} known bad are too few to judge scores of entities in {} of {} windows. In the \
+             last of these, {}, {} were held out; their AUC is {:.2}, and that of a random ranking 0.5, so that chance alone may \
+             rank them so. Scores may be good or bad there: look at the first entities before you rely on them",
+            unclear.len(),
+            checked.clone().count(),
+            window.days(),
+            check.known_bad,
+            check.auc,
+        ));
+    }
+    let clear = checked.clone().filter(|(_, check)| !check.is_chance() && !check.is_unclear());
     let clear =
         clear.filter_map(|(window, check)| Some((window, check, check.clearly_better_evidence()?)));
     let clear: Vec<_> = clear.collect();
@@ -161,25 +177,34 @@ fn score_notes(manifest: &Manifest, windows: &[WindowRecord]) -> Vec<String> {
         ));
     }
     let last = checked.clone().next_back();
-    if let Some((window, check)) = last.filter(|(_, check)| !check.is_chance()) {
+    if let Some((window, check)) =
+        last.filter(|(_, check)| !check.is_chance() && !check.is_unclear())
+    {
         let alone = check.evidence.iter().max_by(|a, b| a.1.total_cmp(b.1).then(b.0.cmp(a.0)));
+        // The best of all kinds on few known bad is mostly so by chance.
+        let alone = alone.filter(|_| check.known_bad >= FEWEST_CHECKED);
         let alone = alone.map_or(String::new(), |(name, value)| {
             format!("; the best evidence alone is `{name}`, with {value:.3}")
         });
         notes.push(format!(
-            "scores of entities rank {} held-out known bad of {} with an average precision of {:.3}, where a random ranking \
-             has {:.3}{alone}",
+            "scores of entities rank {} held-out known bad of {} with an average precision of {:.3} and an AUC of {:.2}, where a \
+             random ranking has {:.3} and 0.5{alone}",
             check.known_bad,
             window.days(),
             check.average_precision,
+            check.auc,
             check.chance,
         ));
     }
     let is_auto = manifest.options.get(MODEL_OPTION).is_some_and(|model| model == "auto");
-    let fixed = scored.filter(|(_, of)| is_auto && !of.learnt).count() as u64;
+    let fixed = scored.filter(|(_, of)| is_auto && !of.learnt);
+    let (fixed, cleared) = fixed.fold((0, false), |(count, cleared), (window, _)| {
+        (count + 1, cleared || window.cleared > 0)
+    });
+    let cleared = if cleared { ", and cleared entities change nothing" } else { "" };
     let why = format!(
         "less than {FEWEST} known bad with transactions: scores of entities are a fixed combination there, neither learnt nor \
-         checked"
+         checked{cleared}"
     );
     say(&mut notes, fixed, ["window has", "windows have"], &why);
     notes
@@ -194,8 +219,9 @@ fn short_slide_note(manifest: &Manifest, windows: &[WindowRecord]) -> Option<Str
     let moved = until.0 - before.0;
     (moved < slide.micros()).then(|| {
         let days = moved as f64 / Span::DAY.micros() as f64;
+        let unit = if days == 1.0 { "day" } else { "days" };
         format!(
-            "the last window ends with the last day, {days} days after the one before instead of {slide}: it shares more with it \
+            "the last window ends with the last day, {days} {unit} after the one before instead of {slide}: it shares more with it \
              than other windows do"
         )
     })

@@ -12,12 +12,13 @@ use ripplet_fraud::evidence::{
     Neighbors, OF_KNOWN, OwnAmounts, Partition, Sides, Sources, Timing, View, visits,
 };
 use ripplet_fraud::folder::{RunFolder, WindowRecord};
-use ripplet_fraud::model::{self, CheckedFold, Earlier, KnownGood, Scores};
+use ripplet_fraud::model::{self, Check, CheckedFold, Earlier, KnownGood, Scores};
 use ripplet_fraud::payments::Transfer;
 use ripplet_fraud::run;
 use ripplet_fraud::ties::{TieRule, Ties};
 use ripplet_fraud::{Entities, Timestamp};
 use ripplet_graph::Graph;
+use ripplet_graph::splitmix::finalize;
 use ripplet_lp::cpu::CpuExecutor;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -601,7 +602,7 @@ fn held_out_members_of_rings_come_first_and_the_check_says_so() {
     assert!(found >= 12, "{found} of 30");
     let check = scores.check.unwrap();
     assert_eq!(check.known_bad, 30);
-    assert!(check.average_precision > 10.0 * check.base_rate && !check.is_chance(), "{check:?}");
+    assert!(check.average_precision > 5.0 * check.base_rate && !check.is_chance(), "{check:?}");
     assert!(check.evidence.len() == KINDS && check.evidence.values().all(|ap| *ap <= 1.0));
     let first = &check.evidence_found_at_100;
     // No fold has more than all of its known bad among the first 100.
@@ -610,7 +611,7 @@ fn held_out_members_of_rings_come_first_and_the_check_says_so() {
     // Most of those held out are among the first 100 by ties alone.
     assert!(first["tie_surprise"] > 15.0 && check.found_at_100() > 15.0, "{first:?}");
     assert_eq!(check.evidence_error.len(), KINDS);
-    assert!((check.base_rate - 6.0 / 576.0).abs() < 2e-3, "{check:?}");
+    assert!((check.base_rate - 30.0 / 600.0).abs() < 0.015, "{check:?}");
     // Probabilities fall with the rank, and are those of the scorecard.
     assert!(scores.scorecard.learnt && scores.scorecard.known_bad == 30);
     let mut all: Vec<(u32, f32)> =
@@ -641,13 +642,25 @@ fn windows_learn_from_those_before() {
     assert_eq!(now.scores_after(&[540], &earlier).earlier, earlier);
 }
 
-/// Known bad that are drawn at random are ranked as by chance, and the check says so.
+/// Known bad that are drawn at random are ranked as by chance, and the check says so: a fold is not compared with those
+/// that its scorecard was fitted to.
 #[test]
 fn random_labels_are_chance() {
     let window = rings(4);
-    let bad: Vec<u32> = (0..540).step_by(7).collect();
-    let check = window.scores(&bad).check.unwrap();
-    assert!(check.average_precision < 3.0 * check.base_rate, "{check:?}");
+    let checks: Vec<Check> = (0..20)
+        .map(|list| {
+            let mut all: Vec<u32> = (0..600).collect();
+            all.sort_by_key(|&v| finalize(u64::from(v) << 8 | list));
+            let mut bad = all[..60].to_vec();
+            bad.sort_unstable();
+            window.scores(&bad).check.unwrap()
+        })
+        .collect();
+    let better = checks.iter().filter(|check| !check.is_chance()).count();
+    assert!(better <= 3, "{better} of 20 are better than chance");
+    let deviations = |check: &Check| (check.auc - 0.5) / check.auc_deviation;
+    let mean = checks.iter().map(deviations).sum::<f64>() / 20.0;
+    assert!(mean < 0.7, "{mean} deviations on average");
 }
 
 #[test]
@@ -756,7 +769,20 @@ fn a_run_writes_scores_and_their_check() {
     assert!(score("ring3") > score("user3"));
     let notes = run::notes(&manifest, &manifest.windows).join("\n");
     assert!(notes.contains("12 held-out known bad of"), "{notes}");
-    assert!(notes.contains("the best evidence alone is"), "{notes}");
+    // No column is advised by so few.
+    assert!(!notes.contains("the best evidence alone is"), "{notes}");
+    let mut by_chance = manifest.windows.clone();
+    for window in &mut by_chance {
+        if let Some(check) = window.scores.as_mut().and_then(|scores| scores.check.as_mut()) {
+            (check.average_precision, check.auc) = (0.0, 0.5);
+            check.evidence.insert("fan_in".into(), 0.9);
+        }
+    }
+    let notes = run::notes(&manifest, &by_chance).join("\n");
+    let few =
+        "WARNING: less than 20 known bad are too few to judge scores of entities in 7 of 7 windows";
+    assert!(notes.contains(few), "{notes}");
+    assert!(!notes.contains("no better than chance") && !notes.contains("fan_in"), "{notes}");
     // One evidence that is clearly better than the scores is a warning, with what to do.
     let mut windows = manifest.windows.clone();
     for window in &mut windows {
@@ -774,7 +800,7 @@ fn a_run_writes_scores_and_their_check() {
         check.average_precision = 0.5;
         check.known_bad = 25;
         let mut fold = CheckedFold::default();
-        (fold.known_bad, fold.precision_at_100, fold.base_rate) = (5, 0.02, 0.01);
+        (fold.known_bad, fold.precision_at_100, fold.base_rate) = (5, 0.1, 0.01);
         check.folds = vec![fold; 5];
         check.evidence.insert(evidence.into(), 0.75);
         check.evidence_error.insert(evidence.into(), 0.02);

@@ -1538,13 +1538,15 @@ fn scored(part: &mut WindowReport, average_precision: f64) {
         }
     }
     let mut fold = CheckedFold::default();
-    (fold.known_bad, fold.precision_at_100, fold.base_rate) = (20, 0.15, 0.02);
+    (fold.known_bad, fold.precision_at_100, fold.base_rate) = (20, 0.75, 0.02);
     let check = Check {
         average_precision,
         precision_at_100: 0.15,
         base_rate: 0.02,
         chance: 0.02,
         chance_deviation: 0.002,
+        auc: if average_precision > 0.1 { 0.8 } else { 0.5 },
+        auc_deviation: 0.03,
         known_bad: 100,
         evidence: BTreeMap::from([("pagerank".into(), 0.3), ("fan_in".into(), 0.1)]),
         evidence_found_at_100: BTreeMap::from([("pagerank".into(), 85.0)]),
@@ -1641,7 +1643,7 @@ fn entities_are_listed_with_reasons_paths_and_a_check() {
     page.click("#open-check");
     let words = text(&mut page, "check-words");
     assert!(
-        words.contains("Average precision is 0.400, and that of a random ranking 0.020; among the first 100 of each part are 75 of 100 that were held out."),
+        words.contains("Average precision is 0.400, and that of a random ranking 0.020; the AUC is 0.80, and that of a random ranking 0.5. Among the first 100 of all parts are 75 of 100 that were held out."),
         "{words}"
     );
     let rows = page.value(

@@ -1,7 +1,10 @@
 // The entities with the highest scores, in a cluster or not; why an entity or a cluster is shown; and how far the scores
 // of a window are to be trusted.
 
-/** The entities with the highest scores of a window that are not known to be bad. */
+/** What a score is. */
+const SCORE_HINT = 'The probability that it is on the list of known bad, too low by about the share of the bad that is listed: use ranks. Too few known bad to learn from: no probability, a fixed combination that only ranks';
+
+/** The entities with the highest scores of a window that are neither known to be bad nor trusted or cleared. */
 const scoredIn = memoized((window) => {
   const { entity, score, rank, cluster, standing, explanation } = unpacked(doc.windows[window].scored);
   return entity.map((number, at) => ({
@@ -34,7 +37,7 @@ function makeEntities() {
       {
         key: 'score',
         title: 'Score',
-        hint: 'The probability that it is bad, by the scorecard of this window',
+        hint: SCORE_HINT,
         figure: true,
         first: 'down',
         value: ({ score }) => score,
@@ -103,7 +106,7 @@ function chooseScored(row) {
   const link = cluster !== null && clusterIn(window, cluster) ? make('button', { type: 'button', class: 'link', onclick: go }, `cluster ${cluster}`) : null;
   byId('entity-line').replaceChildren(
     ...(STANDINGS[standing] ? [make('span', { class: `standing standing-${standing}` }, STANDINGS[standing])] : []),
-    `Rank ${grouped.format(rank)} of ${grouped.format(doc.windows[window].scored_total)} · score ${written(score, 'probability')} · `,
+    `Rank ${grouped.format(rank)} of ${grouped.format(doc.windows[window].scored_total)} · score ${written(score, 'probability')}${doc.windows[window].fixed ? ', no probability' : ''} · `,
     ...(link ? ['in ', link] : [cluster === null ? 'in no cluster' : `in cluster ${cluster}`]),
   );
   byId('entity-reasons').replaceChildren(
@@ -233,18 +236,20 @@ function checkWords({ check, fixed, scored_total: total }) {
   if (total === 0) return 'No entity of this window has a score.';
   if (!check) return fixed ? 'Too few are known bad to learn from or to check: scores are a fixed combination of the evidence. They rank, but are no probabilities.' : 'The scores of this window were not checked.';
   const held = `Each known bad entity was ranked as if it were not known: ${grouped.format(check.known_bad)} of them, in five parts.`;
-  if (!check.is_chance && check.is_clear) return `One evidence alone ranks clearly better than the scores: ${check.better[0]} has an average precision of ${check.better[1].toFixed(3)}, and the scores have ${check.average_precision.toFixed(3)}. To rank by it, ${rankingBy(check.better[0])}${check.is_of_ties ? ', or rank clusters by ties alone with --model none' : ''}. ${held}`;
-  if (!check.is_chance) return `${held} Average precision is ${check.average_precision.toFixed(3)}, and that of a random ranking ${check.base_rate.toFixed(3)}; among the first 100 of each part are ${foundOf(check.found_at_100, check)} that were held out.`;
-  const better = check.better ? ` ${check.better[0]} alone has ${check.better[1].toFixed(3)}: ${rankingBy(check.better[0])} instead.` : ' No evidence alone is better.';
-  return `The scores rank no better than chance: their average precision is ${check.average_precision.toFixed(3)}, and that of a random ranking ${check.base_rate.toFixed(3)}.${better} ${held}`;
+  const auc = `the AUC is ${check.auc.toFixed(2)}, and that of a random ranking 0.5`;
+  if (check.is_unclear) return `Too few are known bad to judge the scores: ${grouped.format(check.known_bad)} were held out; ${auc}, so that chance alone may rank them so. ${held}`;
+  if (!check.is_chance && check.better) return `One evidence alone ranks clearly better than the scores: ${check.better[0]} has an average precision of ${check.better[1].toFixed(3)}, and the scores have ${check.average_precision.toFixed(3)}. To rank by it, ${rankingBy(check.better[0])}${check.is_of_ties ? ', or rank clusters by ties alone with --model none' : ''}. ${held}`;
+  if (!check.is_chance) return `${held} Average precision is ${check.average_precision.toFixed(3)}, and that of a random ranking ${check.base_rate.toFixed(3)}; ${auc}. Among the first 100 of all parts are ${foundOf(check.found_at_100, check)} that were held out.`;
+  const better = check.better ? ` ${check.better[0]} alone has ${check.better[1].toFixed(3)}: ${rankingBy(check.better[0])} instead.` : ' No evidence alone is clearly better.';
+  return `The scores rank no better than chance: ${auc}; their average precision is ${check.average_precision.toFixed(3)}, and that of a random ranking ${check.base_rate.toFixed(3)}.${better} ${held}`;
 }
 
-/** Whether scores are no better than chance, or clearly worse than one evidence. */
+/** Whether scores are no better than chance, clearly worse than one evidence, or of too few known bad to judge. */
 function isWarned(check) {
-  return Boolean(check && (check.is_chance || check.is_clear));
+  return Boolean(check && (check.is_chance || check.is_unclear || check.better));
 }
 
-/** Warns above the ranking if the scores of the chosen window are no better than chance, or clearly worse than one evidence. */
+/** Warns above the ranking if the scores of the chosen window are not to be trusted. */
 function warnOfScores() {
   const { check } = doc.windows[state.window];
   byId('at-chance').hidden = !isWarned(check);

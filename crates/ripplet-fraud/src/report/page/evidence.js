@@ -43,7 +43,7 @@ function makeEvidence() {
       {
         key: 'probability',
         title: 'Score',
-        hint: 'The probability that it is bad, by the scorecard of this window; the ranking of clusters is by it',
+        hint: `${SCORE_HINT}; the ranking of clusters is by it`,
         figure: true,
         first: 'down',
         value: ({ probability }) => probability,
