@@ -82,6 +82,8 @@ pub struct WindowFindings<'a> {
     pub known_bad: &'a ActiveEntries,
     /// Trusted entities when it ended.
     pub trusted: &'a ActiveEntries,
+    /// Cleared entities when it ended.
+    pub cleared: &'a ActiveEntries,
     /// Payments in the window.
     pub ledger: &'a dyn Ledger,
     /// Noise threshold: a cluster without a known bad member whose chance is higher is noise.
@@ -158,5 +160,11 @@ impl<'a> WindowFindings<'a> {
 
     pub(crate) fn is_trusted(self, vertex: VertexId) -> bool {
         self.trusted.vertices.binary_search(&vertex).is_ok()
+    }
+
+    /// Whether it is known what an entity is: bad, trusted or cleared.
+    pub(crate) fn is_decided(self, vertex: VertexId) -> bool {
+        let is_cleared = self.cleared.vertices.binary_search(&vertex).is_ok();
+        is_cleared || self.is_known_bad(vertex) || self.is_trusted(vertex)
     }
 }

@@ -175,11 +175,11 @@ impl<'a> Explainer<'a> {
         Some(Explainer { found, scores, mean, typical, base: known / scored.max(1) as f64 })
     }
 
-    /// Returns the entities with the highest scores that are not known to be bad, by rank.
+    /// Returns the entities with the highest scores that are neither known to be bad, nor trusted or cleared, by rank.
     pub fn highest(&self, most: usize) -> Vec<VertexId> {
         let rank = &self.scores.scores.rank;
         let others = (0..rank.len() as VertexId).filter(|&v| rank[v as usize] > 0);
-        let others = others.filter(|&v| !self.found.is_known_bad(v));
+        let others = others.filter(|&v| !self.found.is_decided(v));
         let mut highest: Vec<VertexId> = others.collect();
         let by_rank = |v: &VertexId| rank[*v as usize];
         if most < highest.len() {

@@ -38,7 +38,7 @@ pub struct ReportLimits {
     pub others: usize,
     /// Number of known bad entities, and of inactive entries of the deny list.
     pub known: usize,
-    /// Number of entities with the highest scores that are not known to be bad.
+    /// Number of entities with the highest scores that are neither known to be bad nor trusted or cleared.
     pub entities: usize,
 }
 
@@ -94,7 +94,7 @@ pub struct WindowReport {
     /// Names of the pairs of columns that a row links, if there are several.
     #[serde(default)]
     pub pairs: Vec<String>,
-    /// Entities with the highest scores that are not known to be bad, by rank; empty without a model.
+    /// Entities with the highest scores that are neither known to be bad nor trusted or cleared, by rank; empty without a model.
     #[serde(default)]
     pub scored: Vec<EntityReport>,
     /// Figures of the scores, with their check; `None` without a model.
@@ -109,7 +109,7 @@ pub struct EntityReport {
     pub kind: u8,
     /// Its id.
     pub id: String,
-    /// Probability that it is bad.
+    /// Probability that it is on the list of known bad; of a fixed combination none.
     pub score: f32,
     /// Rank among all entities, from 1.
     pub rank: u32,
@@ -234,7 +234,7 @@ pub struct MemberReport {
     pub standing: ListStatus,
     /// Suspicion score.
     pub score: Option<f64>,
-    /// Probability that it is bad, and its rank among all entities; `None` without a model.
+    /// Probability that it is on the list of known bad, and its rank among all entities; `None` without a model.
     #[serde(default)]
     pub entity_score: Option<(f32, u32)>,
     /// Share of its weight that goes to known bad vertices.

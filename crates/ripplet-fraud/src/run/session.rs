@@ -553,6 +553,7 @@ impl Session<'_> {
             findings: found.findings,
             known_bad: &found.held.bad,
             trusted: &found.held.trusted,
+            cleared: &found.held.cleared,
             ledger: &ledger,
             noise: self.options.noise,
             scores: found.scores,

@@ -227,6 +227,41 @@ fn reasons_are_the_largest_points(folder: &Path, options: &RunOptions) -> (PathB
     (window, part)
 }
 
+/// Entities of which an analyst decided what they are leave their places to others.
+#[test]
+fn trusted_and_cleared_entities_are_not_among_the_highest() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut options = written(folder.path());
+    let ids = |name: &str, options: &RunOptions| -> Vec<String> {
+        let (window, part) = ran(folder.path(), name, options);
+        let (header, rows) = crate::output::cells(&window.join("reasons.parquet"));
+        let id = column(&header, "id");
+        let ids: Vec<String> = rows.iter().map(|row| row[id].clone()).collect();
+        let page: Vec<String> = part.scored.iter().map(|entity| entity.id.clone()).collect();
+        assert_eq!(ids, page);
+        ids
+    };
+    let before = ids("before", &options);
+    let list = |name: &str, ids: &[String]| -> PathBuf {
+        fs::write(folder.path().join(name), format!("id\n{}\n", ids.join("\n"))).unwrap();
+        folder.path().join(name)
+    };
+    options.trusted = Some(list("trusted.csv", &before[..2]).into());
+    options.cleared = Some(list("cleared.csv", &before[2..5]).into());
+    let after = ids("after", &options);
+    assert_eq!(after.len(), before.len());
+    assert!(before[..5].iter().all(|id| !after.contains(id)), "{before:?} {after:?}");
+    // With too few known bad to learn from, cleared ones teach nothing, and a note says so.
+    fs::write(folder.path().join("known.csv"), "id\na240\n").unwrap();
+    let manifest = run_into(&options, &folder.path().join("few"), false).unwrap();
+    let notes = ripplet_fraud::run::notes(&manifest, &manifest.windows).join("\n");
+    assert!(notes.contains("and cleared entities change nothing"), "{notes}");
+    options.cleared = None;
+    let manifest = run_into(&options, &folder.path().join("none"), false).unwrap();
+    let notes = ripplet_fraud::run::notes(&manifest, &manifest.windows).join("\n");
+    assert!(notes.contains("less than 4 known bad") && !notes.contains("cleared"), "{notes}");
+}
+
 #[test]
 fn known_partners_are_counted() {
     let folder = tempfile::tempdir().unwrap();

@@ -27,6 +27,7 @@ pub struct Found {
     pub findings: Findings,
     pub known_bad: ActiveEntries,
     pub trusted: ActiveEntries,
+    pub cleared: ActiveEntries,
     pub flows: BTreeMap<(VertexId, VertexId), Flow>,
     /// The list of known bad.
     pub listed_bad: Vec<ListEntry>,
@@ -70,6 +71,7 @@ impl Found {
             findings: &self.findings,
             known_bad: &self.known_bad,
             trusted: &self.trusted,
+            cleared: &self.cleared,
             ledger: self,
             noise: 0.05,
             scores: None,
@@ -237,7 +239,8 @@ fn window(rings: usize, at: usize, windows: usize) -> Found {
     }
     // Entities are known bad whether or not the window has them.
     let known_bad = ActiveEntries { vertices: bad.into_iter().collect(), unseen: Vec::new() };
-    let trusted = ActiveEntries { vertices: Vec::new(), unseen: Vec::new() };
+    let nobody = || ActiveEntries { vertices: Vec::new(), unseen: Vec::new() };
+    let (trusted, cleared) = (nobody(), nobody());
     let mut sums: BTreeMap<(VertexId, VertexId), u64> = BTreeMap::new();
     for (&(a, b), flow) in &flows {
         *sums.entry((a.min(b), a.max(b))).or_default() += flow.count;
@@ -255,8 +258,18 @@ fn window(rings: usize, at: usize, windows: usize) -> Found {
     let window = Window { index: at as u32, range, graph, transactions };
     let findings = Findings::default();
     let (listed_bad, pairs, linked) = Default::default();
-    let mut found =
-        Found { window, entities, findings, known_bad, trusted, flows, listed_bad, pairs, linked };
+    let mut found = Found {
+        window,
+        entities,
+        findings,
+        known_bad,
+        trusted,
+        cleared,
+        flows,
+        listed_bad,
+        pairs,
+        linked,
+    };
     let mut around = vec![Vec::new(); found.entities.len() as usize];
     for ((a, b), count) in sums {
         around[a as usize].push((b, count));
