@@ -93,7 +93,8 @@ pub struct Occurrence {
 /// Score of an entity in a window, as its table of entities has it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EntityScore {
-    /// Probability that it is bad; in a window whose scores were not learnt, it ranks and is no probability.
+    /// Probability that it is on the list of known bad, which is too low for one that it is bad by about the share of the bad
+    /// that is listed; in a window whose scores were not learnt, it ranks and is no probability.
     pub probability: f32,
     /// Rank among all entities of the window, from 1.
     pub rank: u32,

@@ -19,7 +19,7 @@ use ripplet::io::write::RecordWriter;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-/// Find an entity in all windows of a run: its probability and rank, its clusters, and when it was known to be bad.
+/// Find an entity in all windows of a run: its score and rank, its clusters, and when it was known to be bad.
 ///
 /// Every entity of every window is found, in a cluster or not, and all known bad. The report's search is quicker,
 /// but a large run's report does not have all entities.
@@ -90,7 +90,7 @@ fn table(found: &FoundEntities) -> String {
         "window",
         "days",
         "place",
-        "probability",
+        "score",
         "rank",
         "cluster",
         "cluster rank",
