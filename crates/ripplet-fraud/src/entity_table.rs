@@ -1,7 +1,8 @@
 //! The user's own table of entities: features that become evidence.
 //!
 //! A table (`.csv`, `.tsv`, `.parquet`, `.arrow`) has a row for each entity: its id, as in [lists](crate::seeds), an
-//! optional column `kind`, and features. A column is numeric if all its cells are numbers, else categorical.
+//! optional column `kind`, and features. A column is numeric if all its cells are numbers, or all are dates or times (then in
+//! days since 1970), else categorical. A note says if most cells of a categorical one are numbers.
 //!
 //! - An empty cell, a null, NaN and an infinity are missing.
 //! - A column whose cells are all equal is left out, and so is one with more than [`MOST_CATEGORIES`] categories;
@@ -16,6 +17,7 @@ use crate::entities::{Entities, EntityError, KindId};
 use crate::seeds::{self, ListError};
 use crate::source::decode::texts;
 use crate::source::{SourceError, TableSource};
+use crate::time::{Span, Timestamp};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type,
@@ -90,7 +92,55 @@ pub struct EntityTable {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Type {
     Numbers,
+    /// Dates and times, as days since 1970.
+    Dates,
     Categories,
+}
+
+/// Counts of the cells of a text column that are not empty.
+#[derive(Clone, Debug, Default)]
+struct Cells {
+    filled: u64,
+    numbers: u64,
+    /// Numbers with commas between thousands, which are none here.
+    with_commas: u64,
+    dates: u64,
+    /// The first that is no number.
+    other: Option<String>,
+}
+
+impl Cells {
+    fn add(&mut self, text: &str) {
+        self.filled += 1;
+        if number(text).is_some() {
+            self.numbers += 1;
+            return;
+        }
+        self.with_commas += u64::from(number(&text.replace(',', "")).is_some());
+        self.dates += u64::from(days(text).is_some());
+        self.other.get_or_insert_with(|| text.to_owned());
+    }
+
+    fn of_type(&self) -> Type {
+        match self.filled {
+            filled if filled == self.numbers => Type::Numbers,
+            filled if filled == self.dates => Type::Dates,
+            _ => Type::Categories,
+        }
+    }
+
+    /// Returns a note if most cells of a column of categories are numbers.
+    fn note(&self, column: &str) -> Option<String> {
+        let other = self.other.as_ref().filter(|_| self.of_type() == Type::Categories)?;
+        let most = 2 * (self.numbers + self.with_commas) > self.filled;
+        most.then(|| {
+            format!(
+                "`{column}`: {} of {} cells are numbers, and the others make it a column of categories; the first of these is \
+                 `{other}`. For numbers, empty what is none, and write them without commas between thousands",
+                self.numbers, self.filled
+            )
+        })
+    }
 }
 
 impl EntityTable {
@@ -124,7 +174,8 @@ impl EntityTable {
             );
             return Err(ReadError::content(path, Place::File, sentence).into());
         }
-        let types = types(table, &columns)?;
+        let cells = cells(table, &columns)?;
+        let types: Vec<Type> = cells.iter().map(Cells::of_type).collect();
         let mut reading = Reading::new(&columns, &types, entities)?;
         let mut all = vec![&*names[id]];
         all.extend(kind.map(|at| &*names[at]));
@@ -173,7 +224,10 @@ impl EntityTable {
                 }
             }
         }
-        reading.finish(path, &columns)
+        let mut table = reading.finish(path, &columns)?;
+        let of_cells = columns.iter().zip(&cells).filter_map(|(column, cells)| cells.note(column));
+        table.notes.extend(of_cells.map(|note| format!("{}: {note}", path.display())));
+        Ok(table)
     }
 
     /// Returns the features, in the order of their columns.
@@ -267,6 +321,12 @@ fn number(text: &str) -> Option<f32> {
     }
 }
 
+/// Returns a text as days since 1970; `None` if it is neither a date nor a time.
+fn days(text: &str) -> Option<f32> {
+    let time: Timestamp = text.parse().ok()?;
+    Some((time.0 as f64 / Span::DAY.micros() as f64) as f32)
+}
+
 fn finite(value: f64) -> f32 {
     if value.is_finite() { value.clamp(-LARGEST, LARGEST) as f32 } else { MISSING }
 }
@@ -301,33 +361,30 @@ fn numbers(column: &ArrayRef) -> Option<Vec<f32>> {
     }
 }
 
-/// Returns how each column is read: text columns are numbers if all their cells are.
-fn types(table: &TableSource, columns: &[&str]) -> Result<Vec<Type>, ListError> {
-    let mut types = vec![Type::Numbers; columns.len()];
+/// Counts the cells of text columns; columns of numbers have none.
+fn cells(table: &TableSource, columns: &[&str]) -> Result<Vec<Cells>, ListError> {
+    let mut cells = vec![Cells::default(); columns.len()];
     if columns.is_empty() {
-        return Ok(types);
+        return Ok(cells);
     }
     for batch in table.open(columns)? {
         let batch = batch?;
-        for (at, of) in types.iter_mut().enumerate() {
+        for (at, of) in cells.iter_mut().enumerate() {
             let column = batch.columns.column(at);
-            if *of == Type::Categories || numbers(column).is_some() {
+            if numbers(column).is_some() {
                 continue;
             }
             let texts = texts(column).ok_or_else(|| unfit(table.path(), columns, at, column))?;
-            let is_number =
-                |row: usize| field(&texts, row).is_none_or(|text| number(text).is_some());
-            if !(0..texts.len()).all(is_number) {
-                *of = Type::Categories;
-            }
+            (0..texts.len()).filter_map(|row| field(&texts, row)).for_each(|text| of.add(text));
         }
     }
-    Ok(types)
+    Ok(cells)
 }
 
 /// Values of a column that is being read.
 enum Values {
-    Numbers(Vec<f32>),
+    /// Numbers, and how a text is one.
+    Numbers(Vec<f32>, fn(&str) -> Option<f32>),
     Categories {
         codes: Vec<u32>,
         known: HashMap<String, u32>,
@@ -340,12 +397,12 @@ enum Values {
 impl Values {
     /// Appends the values of a batch; false if the column's type is not supported.
     fn extend(&mut self, column: &ArrayRef) -> Result<bool, OutOfMemory> {
-        if let Values::Numbers(values) = self {
+        if let Values::Numbers(values, number) = self {
             let batch = match numbers(column) {
                 Some(numbers) => numbers,
                 None => {
                     let Some(texts) = texts(column) else { return Ok(false) };
-                    let of = |row| field(&texts, row).and_then(number).unwrap_or(MISSING);
+                    let of = |row| field(&texts, row).and_then(*number).unwrap_or(MISSING);
                     (0..texts.len()).map(of).collect()
                 }
             };
@@ -397,7 +454,8 @@ impl Reading {
             rows.kind(kind)?;
         }
         let of = |of: &Type| match of {
-            Type::Numbers => Values::Numbers(Vec::new()),
+            Type::Numbers => Values::Numbers(Vec::new(), number),
+            Type::Dates => Values::Numbers(Vec::new(), days),
             Type::Categories => {
                 Values::Categories { codes: Vec::new(), known: HashMap::new(), counts: Vec::new() }
             }
@@ -417,7 +475,7 @@ impl Reading {
         let (mut features, mut constant, mut large) = (Vec::new(), Vec::new(), Vec::new());
         for (&name, values) in columns.iter().zip(self.values) {
             let values = match values {
-                Values::Numbers(values) if values.windows(2).all(|two| two[0] == two[1]) => {
+                Values::Numbers(values, _) if values.windows(2).all(|two| two[0] == two[1]) => {
                     constant.push(name);
                     continue;
                 }
@@ -429,7 +487,7 @@ impl Reading {
                     large.push(name);
                     continue;
                 }
-                Values::Numbers(values) => FeatureValues::Numbers(values),
+                Values::Numbers(values, _) => FeatureValues::Numbers(values),
                 Values::Categories { codes, counts, .. } => {
                     FeatureValues::Categories { codes, counts }
                 }

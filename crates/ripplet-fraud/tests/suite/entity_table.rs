@@ -49,8 +49,10 @@ fn columns_are_numbers_or_categories() {
         mixed.values,
         FeatureValues::Categories { codes: vec![0, 1, 2, 0], counts: vec![2, 1, 1] }
     );
-    let [note] = table.notes() else { panic!("{:?}", table.notes()) };
+    let [note, of_mixed] = table.notes() else { panic!("{:?}", table.notes()) };
     assert!(note.contains("`flat`") && note.contains("left out"), "{note}");
+    assert!(of_mixed.contains("`mixed`: 2 of 3 cells are numbers"), "{of_mixed}");
+    assert!(of_mixed.contains("the first of these is `x`"), "{of_mixed}");
     // The shop ann is in no transaction.
     assert_eq!(table.vertices(), [None; 4]);
     table.refresh(&entities());
@@ -59,6 +61,20 @@ fn columns_are_numbers_or_categories() {
     let large = read("id,age\nann,-inf\nbob,-1e300\ncid,2\n").unwrap();
     let FeatureValues::Numbers(ages) = &large.features()[0].values else { panic!() };
     assert!(ages[0] == MISSING && ages[1] > MISSING, "{ages:?}");
+}
+
+#[test]
+fn dates_are_numbers_and_numbers_with_commas_are_noted() {
+    let text = "id,since,sum,town\nann,1970-01-03,\"1,200\",Rom\nbob,,950,7\ncid,1970-01-02T12:00:00,\"2,000\",Bern\n";
+    let table = read(text).unwrap();
+    let [since, sum, town] = table.features() else { panic!() };
+    assert_eq!(since.values, FeatureValues::Numbers(vec![2.0, MISSING, 1.5]));
+    for of in [sum, town] {
+        assert!(matches!(of.values, FeatureValues::Categories { .. }), "{of:?}");
+    }
+    // A town that looks like a number is no reason for a note.
+    let [note] = table.notes() else { panic!("{:?}", table.notes()) };
+    assert!(note.contains("`sum`: 1 of 3 cells are numbers") && note.contains("`1,200`"), "{note}");
 }
 
 #[test]
