@@ -1,5 +1,6 @@
 //! Counters of a stream's rows: those taken, and those left out with the first of them named.
 
+use crate::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -24,6 +25,9 @@ pub struct Counts {
     /// Rows outside the range of the run.
     #[serde(default)]
     pub outside: u64,
+    /// The earliest and the latest time of these rows, in microseconds since 1970.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outside_times: Option<(i64, i64)>,
     /// Faulty rows left out, by fault.
     pub faults: BTreeMap<String, u64>,
     /// The first rows left out: position and fault.
@@ -43,6 +47,13 @@ impl Counts {
     /// Returns the number of rows that were left out though the mapping takes their kind.
     pub fn skipped(&self) -> u64 {
         self.faults.values().sum::<u64>() + self.late
+    }
+
+    /// Counts a row outside the range of the run.
+    pub(crate) fn add_outside(&mut self, time: Timestamp) {
+        self.outside += 1;
+        let (first, last) = self.outside_times.unwrap_or((time.0, time.0));
+        self.outside_times = Some((first.min(time.0), last.max(time.0)));
     }
 
     /// Names a row that was left out, if it is among the first.

@@ -216,14 +216,20 @@ struct AmountTable {
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "a table with `column` and `kind`, such as { column = \"payer\", kind = \"account\" }"
+)]
 struct EntityTable {
     column: String,
     kind: String,
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "a table with `column` and `kind`, such as { column = \"device\", kind = \"device\" }"
+)]
 struct LinkedTable {
     column: String,
     kind: String,

@@ -305,7 +305,8 @@ fn help_for_late(time: Timestamp, latest: Timestamp) -> String {
     let late = latest.0.saturating_sub(time.0).max(1);
     let days = late / DAY + i64::from(late % DAY > 0);
     format!(
-        "--late {days}d allows for rows as late as this one; --skip-late-rows leaves out, and counts, what is later"
+        "--late {days}d allows for rows as late as this one; --skip-late-rows leaves out, and counts, what is later. If \
+         the newest rows are first, sort the file by time"
     )
 }
 

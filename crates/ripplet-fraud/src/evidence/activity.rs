@@ -22,7 +22,7 @@ pub struct Activity {
     pub fan_out: Vec<f32>,
     /// Share of receipts that were paid on at once.
     pub pass_through: Vec<f32>,
-    /// Mean logarithm of amounts; 0 if amounts are not mapped.
+    /// Mean logarithm of amounts in smallest units; 0 if amounts are not mapped.
     pub amount_level: Vec<f32>,
     /// How rare the hours of its transactions are.
     pub odd_hours: Vec<f32>,

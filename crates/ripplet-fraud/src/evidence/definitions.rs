@@ -213,7 +213,7 @@ pub const ALL: [Definition; KINDS] = [
         "amount_level",
         "evidence: amount level",
         "Its average amount.",
-        "mean of ln amount over its transactions",
+        "mean of ln(amount in smallest units, such as cents) over its transactions",
         "",
         0.06,
     ),

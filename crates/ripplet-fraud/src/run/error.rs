@@ -1,6 +1,5 @@
 //! Error of a run.
 
-use crate::TimeRange;
 use crate::counts::Counts;
 use crate::database::DatabaseError;
 use crate::detect::DetectError;
@@ -12,6 +11,7 @@ use crate::seeds::{Conflict, ListError};
 use crate::source::SourceError;
 use crate::source::reader::ReaderError;
 use crate::window::WindowError;
+use crate::{TimeRange, Timestamp};
 use ripplet_graph::OutOfMemory;
 use ripplet_io::WriteError;
 use ripplet_lp::RunError;
@@ -108,7 +108,14 @@ fn none_taken(counts: &Counts) -> String {
         (counts.late, "came too late"),
     ];
     let all = faults.chain(others).filter(|(rows, _)| *rows > 0);
-    let all: Vec<String> = all.map(|(rows, why)| format!("{rows} {why}")).collect();
+    let mut all: Vec<String> = all.map(|(rows, why)| format!("{rows} {why}")).collect();
+    if let Some((first, last)) = counts.outside_times {
+        let (first, last) = (Timestamp(first), Timestamp(last));
+        let rows = counts.outside;
+        all.push(format!(
+            "{rows} are outside --since and --before, with times from {first} to {last}"
+        ));
+    }
     if all.is_empty() { " none is taken".into() } else { format!(", {}", all.join(", ")) }
 }
 

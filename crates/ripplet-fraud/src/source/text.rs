@@ -122,11 +122,24 @@ fn reader_over(text: Box<dyn Read + Send>, separator: u8) -> TextReader {
     TextReader { records: builder.from_reader(text), separator }
 }
 
+/// First bytes of files that are no text in UTF-8, and what to do with them.
+const OTHER_FORMATS: [(&[u8], &str); 4] = [
+    (b"\xff\xfe", "the file is not UTF-8, but UTF-16: save it as UTF-8"),
+    (b"\xfe\xff", "the file is not UTF-8, but UTF-16: save it as UTF-8"),
+    (b"PAR1", "the file is not UTF-8, but Parquet: its name must end with .parquet"),
+    (b"ARROW1", "the file is not UTF-8, but Arrow: its name must end with .arrow"),
+];
+
 fn header_of(path: &Path, reader: &mut TextReader) -> Result<Vec<String>, SourceError> {
     let header = reader.records.byte_headers().map_err(|error| fault(path, &error))?;
     if header.is_empty() {
         let sentence = "the file is empty: its first row should name the columns";
         return Err(ReadError::content(path, Place::File, sentence).into());
+    }
+    let first = header.get(0).unwrap_or_default();
+    let other = OTHER_FORMATS.iter().find(|(bytes, _)| first.starts_with(bytes));
+    if let Some((_, sentence)) = other {
+        return Err(ReadError::content(path, Place::File, *sentence).into());
     }
     let name = |name: &[u8]| {
         String::from_utf8_lossy(name).trim_start_matches('\u{feff}').trim().to_owned()

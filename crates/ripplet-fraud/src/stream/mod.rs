@@ -280,7 +280,7 @@ impl Stream {
             // The time of a row with another fault counts, too.
             let is_timeless = fault.is_some_and(|fault| fault.kind.is_of_time(&self.time_column));
             if !is_timeless && !self.options.range.contains(time) {
-                self.counts.outside += 1;
+                self.counts.add_outside(time);
                 continue;
             }
             let location = RowLocation { input, place: batch.places.of(row) };

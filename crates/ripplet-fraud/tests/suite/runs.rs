@@ -375,6 +375,23 @@ fn half_written_and_missing_inputs_are_reported() {
     fs::write(days.path("empty.csv"), "").unwrap();
     let refused = run_into(&empty, &days.path("empty-run"), false).unwrap_err().to_string();
     assert!(refused.contains("empty.csv: the file is empty: its first row"), "{refused}");
+    for (bytes, format) in [
+        (&b"PAR1\x15\x04\n"[..], "Parquet"),
+        (&b"ARROW1\0\0\n"[..], "Arrow"),
+        (&b"\xff\xfef\0r\0\n\0"[..], "UTF-16"),
+        (&b"\xfe\xff\0f\0r\0\n"[..], "UTF-16"),
+    ] {
+        fs::write(days.path("empty.csv"), bytes).unwrap();
+        let refused = run_into(&empty, &days.path("empty-run"), false).unwrap_err().to_string();
+        assert!(refused.contains(&format!("not UTF-8, but {format}")), "{refused}");
+    }
+    fs::write(days.path("empty.csv"), "from,to,at,eur\na,b,2024-05-01,1\na,b,2024-05-03T12:00,1\n")
+        .unwrap();
+    let mut later = options(&[&days.path("empty.csv")], MAPPING, &days.path("known.csv"));
+    later.feed.range = TimeRange::new("2024-06-01".parse().unwrap(), TimeRange::ALL.until);
+    let refused = run_into(&later, &days.path("empty-run"), false).unwrap_err().to_string();
+    let outside = "of 2 rows, 2 are outside --since and --before, with times from 2024-05-01 to 2024-05-03T12:00:00Z";
+    assert!(refused.contains(outside), "{refused}");
     fs::write(days.path("empty.csv"), "from,to,at,eur\na,b,2024-05-01,-1\na,b,soon,1\n").unwrap();
     let mut skips = empty;
     skips.feed.skip_bad_rows = true;
@@ -910,4 +927,11 @@ fn options_are_described_in_words() {
         assert!(!page.contains(debug), "{debug}");
         assert!(!manifest.options.values().any(|value| value.contains(debug)), "{debug}");
     }
+}
+
+#[test]
+fn a_source_that_is_a_name_alone_says_what_is_expected() {
+    let text = "time = \"at\"\nsource = \"from\"\n[target]\ncolumn = \"to\"\nkind = \"account\"\n";
+    let error = Mapping::parse(text).unwrap_err().to_string();
+    assert!(error.contains("expected a table with `column` and `kind`, such as {"), "{error}");
 }
