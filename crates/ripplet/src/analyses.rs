@@ -532,7 +532,7 @@ impl<'g> AnalysisRun<'g> {
             Ok(workers) => workers,
         };
         Ok(match (workers.pop().zip(self.graph.as_plain()), fallback) {
-            (Some((worker, graph)), _) => Ok(Some((Gpu::Paths(worker), graph))),
+            (Some((worker, graph)), _) => Ok(Some((Gpu::Paths(Box::new(worker)), graph))),
             (None, Some(reason)) => Err(reason),
             (None, None) => Ok(None),
         })
@@ -583,7 +583,7 @@ type GpuAndLists<'g> = (Gpu, &'g Graph);
 /// A GPU that was opened for an analysis of one graph.
 enum Gpu {
     /// For analyses of paths.
-    Paths(GpuWorker),
+    Paths(Box<GpuWorker>),
     /// For clustering coefficients.
     Lcc(AnyExecutor, Lcc),
 }

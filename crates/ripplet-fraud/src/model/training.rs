@@ -65,7 +65,7 @@ struct Others {
 /// Training of a window's scorecards, up to what the window before passes on: rows, and their intervals.
 pub struct Training<'e> {
     evidence: &'e Evidence<'e>,
-    others: Others<'static>,
+    others: Others,
     used: Vec<usize>,
     vertices: u32,
     /// `None` if nothing is learnt.
