@@ -323,7 +323,7 @@ impl<'g> CommunitySearch<'g> {
     }
 
     /// Chooses the counter by the memory: exact if its tables fit the device and [`CommunitySearch::host_memory`], and
-    /// otherwise a sketch of eight labels ([`AnyExecutor::fitting_counter`]). [`Communities::counter`] says which.
+    /// otherwise a sketch of eight labels ([`AnyExecutor::fitting_counter`]). [`Communities::counter`](super::Communities::counter) says which.
     #[must_use]
     pub fn fitting_counter(mut self) -> Self {
         self.finds_counter = true;
