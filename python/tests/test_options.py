@@ -72,6 +72,7 @@ OF_PYTHON = {"data", "progress"}
 FRAUD: list[tuple[str, Callable[..., Any], dict[str, str], set[str]]] = [
     ("run", rp.fraud.run, {
         "follow": "the command's alone", "every": "of --follow",
+        "ranks": "the command's alone", "rank_deadline": "of --ranks",
         "password_file": "the command's alone", "to_password_file": "the command's alone",
     }, {"transactions"}),
     ("evaluate", rp.fraud.evaluate, {

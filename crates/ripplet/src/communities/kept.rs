@@ -5,6 +5,7 @@ use super::observer::{SearchEvent, SearchObserver, locked};
 use super::report::Resumed;
 use crate::checkpoints::{CheckpointOptions, FileKeeper, Newest, RunCheckpoints, Written};
 use ripplet_graph::Observer;
+use ripplet_lp::cpu::CpuExecutor;
 use ripplet_lp::{Checkpoint, Keeper, NotKept, Round, RoundObserver, RunError, RunIdentity, State};
 use ripplet_ranks::{SharedComm, Traffic};
 use std::sync::Arc;
@@ -54,6 +55,7 @@ impl Kept {
     pub fn begin(
         &self,
         identity: impl FnOnce() -> Result<RunIdentity, RunError>,
+        cpu: Option<&CpuExecutor>,
         observer: &mut dyn SearchObserver,
     ) -> Result<Begun, CommunitiesError> {
         if !self.any {
@@ -64,7 +66,9 @@ impl Kept {
         // Ranks find it together.
         let run = identity()?;
         let Some(checkpoints) = &self.checkpoints else { return Ok(Begun::default()) };
-        let (newest, keeper) = checkpoints.begin(&run)?;
+        // Not by threads of rayon's own, which would stay.
+        let begin = || checkpoints.begin(&run);
+        let (newest, keeper) = cpu.map_or_else(begin, |cpu| cpu.install(begin))?;
         let mut begun = Begun { keeper: Some(keeper), ..Begun::default() };
         if let Some(Newest { checkpoint, path, damaged }) = newest {
             let damaged = damaged.iter().map(ToString::to_string).collect();

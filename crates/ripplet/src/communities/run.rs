@@ -327,7 +327,7 @@ impl<'g> CommunitySearch<'g> {
             }
             _ => executor.identity(graph, program, settings),
         };
-        let begun = kept.begin(identity, observer);
+        let begun = kept.begin(identity, pool.as_ref().map(Pool::cpu), observer);
         let Begun { keeper, resumed, state, looking } = match kept.any {
             true => self.end_stage(begun, observer)?,
             false => begun?,
@@ -567,7 +567,8 @@ impl<'g> CommunitySearch<'g> {
         let plan = self.refinement_plan(executor, graph, options, pool.threads());
         self.check_host_memory(PlannedRun::Run, &plan)?;
         let identity = || Ok(pool.install(|| RunIdentity::of_refinement(graph, options)));
-        let Begun { keeper, resumed, state, looking } = kept.begin(identity, observer)?;
+        let Begun { keeper, resumed, state, looking } =
+            kept.begin(identity, Some(pool.cpu()), observer)?;
         let mut options = Cow::Borrowed(options);
         if state.is_some() {
             options.to_mut().resume = state;
