@@ -352,7 +352,7 @@ impl<'g> CommunitySearch<'g> {
         let watch = &mut follower;
         let mut run = || executor.run(graph, program, &settings, watch);
         let outcome = match &pool {
-            Some(pool) if !executor.is_cpu() => pool.install(run)?,
+            Some(pool) if self.ranks.is_none() => pool.install(run)?,
             _ => run()?,
         };
         follower.measure();
