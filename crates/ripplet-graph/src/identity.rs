@@ -81,8 +81,8 @@ impl GraphView<'_> {
 }
 
 impl BatchSlice<'_> {
-    /// Returns a fingerprint of these graphs in their order, as [`GraphView::identity`] of a graph: it depends on their ids,
-    /// those of their vertices, and arcs with their weights.
+    /// Returns a fingerprint of these graphs in their order, as [`GraphView::identity`] of a graph: it depends on the ids
+    /// of graphs and vertices, and on arcs with their weights.
     ///
     /// Cost: one pass over the outgoing lists, in parallel over the graphs; no memory.
     pub fn identity(self) -> u64 {

@@ -17,7 +17,6 @@
 
 use crate::columns::{self, ColumnSpec};
 use crate::{Label, NO_LABEL, ProgramInfo, Round, StopReason};
-use rayon::prelude::*;
 use ripplet_graph::Buffer;
 use std::borrow::Cow;
 use thiserror::Error;
@@ -146,7 +145,8 @@ impl Checkpoint {
             fits("values of a column", values.len(), columns::values_of(spec, vertices))?;
         }
         let unknown = |&label: &Label| label >= vertices && label != NO_LABEL;
-        if let Some(vertex) = self.labels.par_iter().position_first(unknown) {
+        // By one thread: a run is checked before its pool has work, and threads of rayon's own pool would stay.
+        if let Some(vertex) = self.labels.iter().position(unknown) {
             return Err(CheckpointError::NoSuchLabel { vertex, label: self.labels[vertex] });
         }
         Ok(())

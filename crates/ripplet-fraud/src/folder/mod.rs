@@ -308,23 +308,8 @@ impl RunFolder {
         self.path.join(WINDOWS).join(format!("{UNFINISHED}{}", record.folder))
     }
 
-    /// Writes a window atomically. `write` fills a temporary folder, which becomes the window's when its files and the
-    /// state for the next window are on disk.
-    ///
-    /// # Errors
-    /// If `write` fails, or the operating system refuses; no part of the window remains.
-    pub fn write_window<E: From<FolderError>>(
-        &mut self,
-        record: &WindowRecord,
-        kept: &ResumeState,
-        write: impl FnOnce(&Path) -> Result<(), E>,
-    ) -> Result<(), E> {
-        self.prepare_window(record, kept, write)?.release();
-        Ok(self.commit_window(record)?)
-    }
-
     /// Fills the temporary folder of a window, which [`RunFolder::commit_window`] makes the window's, in this process or
-    /// another one. Dropping what it returns removes the folder.
+    /// another one. Dropping what it returns removes the folder, if it is still there by that name.
     ///
     /// # Errors
     /// If `write` fails, or the operating system refuses; no part of the window remains.
@@ -339,8 +324,10 @@ impl RunFolder {
         let files = FILES.iter().map(|name| unfinished.join(name));
         let paths = std::iter::once(unfinished.clone()).chain(files);
         let listed = UnfinishedPaths::list(paths.collect()).map_err(failed)?;
+        // No allocation may fail between the folder and what removes it.
+        let folder = unfinished.clone();
         fs::create_dir(&unfinished).map_err(failed)?;
-        let prepared = PreparedWindow { folder: unfinished.clone(), listed: Some(listed) };
+        let prepared = PreparedWindow { folder, listed };
         let together = SyncedTogether::begin(&unfinished);
         write(&unfinished)?;
         kept.write(&unfinished)?;
@@ -352,14 +339,13 @@ impl RunFolder {
     /// Gives the temporary folder of a prepared window its name: the window is finished.
     ///
     /// # Errors
-    /// If the operating system refuses; no part of the window remains.
+    /// If the operating system refuses.
     pub fn commit_window(&mut self, record: &WindowRecord) -> Result<(), FolderError> {
         let (windows, finished) = (self.path.join(WINDOWS), self.window(record));
         let unfinished = self.unfinished(record);
         // The run now has a window: a terminating process keeps the folder.
         self.begun = None;
         if let Err(source) = fs::rename(&unfinished, &finished) {
-            remove_unfinished(&unfinished);
             return Err(FolderError::Io { path: finished, source });
         }
         sync(&windows).map_err(|source| FolderError::Io { path: windows, source })
@@ -412,35 +398,21 @@ impl Drop for RunFolder {
     }
 }
 
-/// Temporary folder of a window. Dropping it removes the folder, also if a table's writer panics because
-/// memory allocation fails.
+/// Temporary folder of a window. Dropping it removes the folder, unless [`RunFolder::commit_window`] has given it its
+/// name: also if a panic ends the run, because memory allocation fails.
 pub struct PreparedWindow {
     folder: PathBuf,
-    /// The paths in it, which a signal removes; `None` once the folder is to stay.
-    listed: Option<UnfinishedPaths>,
-}
-
-impl PreparedWindow {
-    /// Leaves the folder as it is.
-    pub fn release(mut self) {
-        self.listed = None;
-    }
+    /// The paths in it, which a signal removes.
+    listed: UnfinishedPaths,
 }
 
 impl Drop for PreparedWindow {
     fn drop(&mut self) {
-        if let Some(listed) = &self.listed {
-            // Removing a folder with its contents takes memory, which may be what was refused.
-            listed.remove();
-            remove_unfinished(&self.folder);
-        }
+        // Removing a folder with its contents takes memory, which may be what was refused.
+        self.listed.remove();
+        // The first error is the one to report, not that of the cleanup.
+        let _ = fs::remove_dir_all(&self.folder);
     }
-}
-
-/// Removes the folder of a window that cannot be finished.
-fn remove_unfinished(folder: &Path) {
-    // The first error is the one to report, not that of the cleanup.
-    let _ = fs::remove_dir_all(folder);
 }
 
 /// Whether a folder is empty.

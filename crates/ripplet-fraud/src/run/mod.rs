@@ -37,7 +37,7 @@ use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::time::{Instant, SystemTime};
+use std::time::SystemTime;
 
 /// Options of a run.
 #[derive(Clone, Debug)]
@@ -218,20 +218,8 @@ fn begin<'a>(
     if let (Some(database), Some(folder)) = (&mut database, &folder) {
         catch_up(database, &manifest, folder)?;
     }
-    let start = Instant::now();
-    let seen_before = manifest.windows.last().map_or(0, |last| last.vertices);
-    Ok(Session {
-        executor,
-        options,
-        path,
-        folder,
-        database,
-        before,
-        cut,
-        manifest,
-        start,
-        seen_before,
-    })
+    let session = Session::new(executor, options, path, manifest, before);
+    Ok(Session { folder, database, cut, ..session })
 }
 
 /// Writes the finished windows that the database lacks: it was not named before, or the run was killed.

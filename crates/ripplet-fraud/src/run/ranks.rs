@@ -22,7 +22,6 @@ use ripplet_lp::Executor;
 use ripplet_ranks::Comm;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
-use std::time::Instant;
 
 /// Runs detection as [`run`](super::run) does, together with other ranks; all call it with the same options.
 ///
@@ -32,7 +31,7 @@ use std::time::Instant;
 /// scorecards, as text, from one rank to all.
 ///
 /// # Errors
-/// Those of [`run`](super::run); also if windows start from the labels of those before, if the input is followed, or if
+/// All errors of [`run`](super::run); also if windows start from the labels of those before, if the input is followed, or if
 /// results go to a database. If another rank failed, [`PipelineError::Elsewhere`]. After [`PipelineError::Ranks`], and after the observer
 /// cancelled, the other ranks wait until this one ends or [aborts](Comm::abort).
 pub fn run_on_ranks(
@@ -114,21 +113,7 @@ impl Beginning {
         options: &'a RunOptions,
         path: &'a Path,
     ) -> Session<'a> {
-        let Beginning { manifest, before } = self;
-        let seen_before = manifest.windows.last().map_or(0, |last| last.vertices);
-        let (folder, database, cut, start) = (None, None, Vec::new(), Instant::now());
-        Session {
-            executor,
-            options,
-            path,
-            folder,
-            database,
-            before,
-            cut,
-            manifest,
-            start,
-            seen_before,
-        }
+        Session::new(executor, options, path, self.manifest, self.before)
     }
 }
 
@@ -364,12 +349,8 @@ impl Session<'_> {
                 break;
             }
         }
-        let (mut own, mut finished) = (own, Ok(()));
+        let mut finished = Ok(());
         if rank == 0 {
-            if let Ok(Some(written)) = own {
-                written.prepared.release();
-                own = Ok(None);
-            }
             finished = records.iter().try_for_each(|record| self.commit(record.clone(), observer));
         }
         let sentence = finished.as_ref().err().map(ToString::to_string);
@@ -382,11 +363,8 @@ impl Session<'_> {
         if rank > 0 {
             self.manifest.windows.extend(records.drain(..named));
         }
-        if let Some(written) = own?
-            && rank < named
-        {
-            written.prepared.release();
-        }
+        // What did not get its name is removed here.
+        drop(own?);
         finished?;
         match sentence.map(|sentence| (0, sentence)).or(failed) {
             Some((rank, sentence)) => Err(of_rank(rank, sentence)),

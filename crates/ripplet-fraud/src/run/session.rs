@@ -109,6 +109,32 @@ pub(super) struct Written {
     pub(super) prepared: PreparedWindow,
 }
 
+impl<'a> Session<'a> {
+    /// Begins a run without a folder: it has the windows of the manifest, and goes on from `before`.
+    pub(super) fn new(
+        executor: &'a dyn Executor,
+        options: &'a RunOptions,
+        path: &'a Path,
+        manifest: Manifest,
+        before: Option<Manifest>,
+    ) -> Session<'a> {
+        let seen_before = manifest.windows.last().map_or(0, |last| last.vertices);
+        let (folder, database, cut, start) = (None, None, Vec::new(), Instant::now());
+        Session {
+            executor,
+            options,
+            path,
+            folder,
+            database,
+            before,
+            cut,
+            manifest,
+            start,
+            seen_before,
+        }
+    }
+}
+
 impl Session<'_> {
     /// Reads the table of entities, if there is one and scores are made.
     fn table(&self, feed: &Feed) -> Result<Option<EntityTable>, PipelineError> {
@@ -160,9 +186,10 @@ impl Session<'_> {
             let chain = &mut Alone(Some((tracker, earlier)));
             let written =
                 self.window(&mut feed, &mut given, &spread, chain, (read, &mut *observer))?;
-            written.prepared.release();
-            self.commit(written.record, observer)?;
-            kept = written.kept;
+            let Written { record, kept: after, prepared } = written;
+            self.commit(record, observer)?;
+            drop(prepared);
+            kept = after;
             next = self.next(&mut feed, &given, observer)?;
         }
         self.end(&feed, &mut given, observer)

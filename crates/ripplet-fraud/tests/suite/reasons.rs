@@ -251,7 +251,7 @@ fn trusted_and_cleared_entities_are_not_among_the_highest() {
     let after = ids("after", &options);
     assert_eq!(after.len(), before.len());
     assert!(before[..5].iter().all(|id| !after.contains(id)), "{before:?} {after:?}");
-    // With too few known bad to learn from, cleared ones teach nothing, and a note says so.
+    // With too few known bad for a scorecard, cleared ones change nothing, and a note says so.
     fs::write(folder.path().join("known.csv"), "id\na240\n").unwrap();
     let manifest = run_into(&options, &folder.path().join("few"), false).unwrap();
     let notes = ripplet_fraud::run::notes(&manifest, &manifest.windows).join("\n");

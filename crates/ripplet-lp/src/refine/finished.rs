@@ -28,15 +28,15 @@ pub(super) fn unite<L: Level>(
         let is_alone = || communities.total(communities.label(v)) == level.masses()[v as usize];
         level.degree(v) == 0 && is_alone() && !communities.is_fixed(v)
     };
-    let sum_up = |a: Finished, b: Finished| a.plus(b);
     let all = team.reduce(
         level.vertices() as usize,
         READ_PER_TASK,
         |range| {
             let finished = (range.start as VertexId..range.end as VertexId).filter(is_finished);
-            finished.map(|v| Finished::one(v, level.mass(v))).fold(Finished::default(), sum_up)
+            let each = finished.map(|v| Finished::one(v, level.mass(v)));
+            each.fold(Finished::default(), Finished::plus)
         },
-        sum_up,
+        Finished::plus,
     );
     let Some(first) = all.first else { return (None, 0) };
     team.ranges(level.vertices() as usize, READ_PER_TASK, |range| {

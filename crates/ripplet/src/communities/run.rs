@@ -28,7 +28,7 @@ use ripplet_lp::{
 };
 use ripplet_ranks::Traffic;
 use std::borrow::Cow;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// The memory that a search needs, on the device that it would run on.
 #[derive(Clone, Debug)]
@@ -251,7 +251,8 @@ impl<'g> CommunitySearch<'g> {
         let Some(sample) = self.check else { return Ok(()) };
         let pool = Pool::of(executor, self.threads)?;
         let Plan { graph_host, .. } = executor.plan(graph, program, settings);
-        let plan = plan_of_check(graph, program, settings, sample, pool.threads());
+        let threads = pool.threads();
+        let plan = pool.install(|| plan_of_check(graph, program, settings, sample, threads));
         let plan = Plan { graph_host, ..plan };
         self.check_host_memory(PlannedRun::Check, &plan)?;
         observer.on_stage("checking the program");
@@ -277,8 +278,10 @@ impl<'g> CommunitySearch<'g> {
         settings: &Settings,
     ) -> Result<Plan, CommunitiesError> {
         let Some(sample) = self.check else { return Ok(plan) };
-        let threads = Pool::of(executor, self.threads)?.threads();
-        let check = plan_of_check(graph, program, settings, sample, threads).algorithm_host();
+        let pool = Pool::of(executor, self.threads)?;
+        let threads = pool.threads();
+        let check = pool.install(|| plan_of_check(graph, program, settings, sample, threads));
+        let check = check.algorithm_host();
         Ok(match check.checked_sub(plan.algorithm_host()) {
             Some(more) if more > 0 => plan.with("checking, beyond that", more),
             _ => plan,
@@ -352,25 +355,14 @@ impl<'g> CommunitySearch<'g> {
         let watch = &mut follower;
         let mut run = || executor.run(graph, program, &settings, watch);
         let outcome = match &pool {
-            Some(pool) if self.ranks.is_none() => pool.install(run)?,
+            Some(pool) if !executor.is_cpu() => pool.install(run)?,
             _ => run()?,
         };
         follower.measure();
-        let all = start.elapsed().as_secs_f64();
-        let written = follower.written();
-        let mut seconds = RunSeconds::default();
-        seconds.add(all - written.map_or(0.0, |written| written.seconds), &outcome);
+        let measured = measured(start.elapsed(), &follower, &outcome, looking);
         let ranks = self.rank_report(labels, &follower.traffic)?;
-        let report = RunReport {
-            counter: settings.counter,
-            plan,
-            seconds,
-            resumed,
-            checkpoints: written.map(|written| CheckpointReport { written, looking }),
-            exchanged: executor.exchanged(),
-            ranks,
-            ..RunReport::default()
-        };
+        let (counter, exchanged) = (settings.counter, executor.exchanged());
+        let report = RunReport { counter, plan, resumed, exchanged, ranks, ..measured };
         Ok((outcome, report))
     }
 
@@ -578,20 +570,11 @@ impl<'g> CommunitySearch<'g> {
         let watch = &mut follower;
         let (refined, device_seconds) =
             pool.install(|| executor.run_refinement(graph, &options, watch))?;
-        let all = start.elapsed().as_secs_f64();
-        let written = follower.written();
+        let all = start.elapsed();
         let refinement = Some(RefinementReport::from(&refined));
         let outcome = Outcome { device_seconds, ..Outcome::from(refined) };
-        let mut seconds = RunSeconds::default();
-        seconds.add(all - written.map_or(0.0, |written| written.seconds), &outcome);
-        let report = RunReport {
-            plan,
-            seconds,
-            resumed,
-            checkpoints: written.map(|written| CheckpointReport { written, looking }),
-            refinement,
-            ..RunReport::default()
-        };
+        let measured = measured(all, &follower, &outcome, looking);
+        let report = RunReport { plan, resumed, refinement, ..measured };
         Ok((outcome, report))
     }
 
@@ -639,6 +622,15 @@ impl<'g> CommunitySearch<'g> {
         }
         plan
     }
+}
+
+/// Returns the report of a run that took this time in all: its seconds, and its checkpoints.
+fn measured(all: Duration, follower: &Follower<'_>, outcome: &Outcome, looking: f64) -> RunReport {
+    let written = follower.written();
+    let mut seconds = RunSeconds::default();
+    seconds.add(all.as_secs_f64() - written.map_or(0.0, |written| written.seconds), outcome);
+    let checkpoints = written.map(|written| CheckpointReport { written, looking });
+    RunReport { seconds, checkpoints, ..RunReport::default() }
 }
 
 /// What a run on a device begins with; see [`CommunitySearch::planned`].

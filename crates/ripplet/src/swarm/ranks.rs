@@ -29,7 +29,7 @@ pub type Work = Arc<dyn Fn(BatchGraph<'_>) -> u64 + Send + Sync>;
 /// twice. Messages: each answer to rank 0, and for each part 9 bytes from each rank to each other one.
 ///
 /// # Errors
-/// Those of [`run`]. If another rank failed, [`SwarmError::Elsewhere`]; if ranks have read different graphs, on all
+/// All errors of [`run`]. If another rank failed, [`SwarmError::Elsewhere`]; if ranks have read different graphs, on all
 /// [`SwarmError::PartsDiffer`]. After the error of messages, [`AnalysisError::Ranks`], or [`SwarmError::Cancelled`], the
 /// other ranks wait until this one ends or [aborts](Comm::abort).
 pub fn run_on_ranks<P: Parts>(
