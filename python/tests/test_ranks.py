@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import textwrap
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import ROOT
 
 import ripplet as rp
 
@@ -249,3 +251,109 @@ def test_one_process_is_no_rank(monkeypatch: pytest.MonkeyPatch) -> None:
         rp.communities(EDGES, rank_labels="some")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="86400"):
         rp.communities(EDGES, ranks="auto", rank_deadline=10**6)
+
+
+ROWS = f"""
+    import os, pandas, ripplet as rp
+    rank = int(os.environ.get("PMI_RANK", os.environ.get("OMPI_COMM_WORLD_RANK", "0")))
+    size = int(os.environ.get("PMI_SIZE", os.environ.get("OMPI_COMM_WORLD_SIZE", "1")))
+    edges = {EDGES!r}
+    def of_rank(name):
+        rows = [(name(a), name(b), 1.0 + (a + b) % 5) for a, b in edges]
+        # The last process has none.
+        own = [row for at, row in enumerate(rows) if at * 7 % 11 % max(1, size - 1) == rank]
+        return [pandas.DataFrame(some, columns=["from", "to", "eur"]) for some in (rows, own)]
+"""
+
+
+def test_processes_with_rows_of_their_own_have_the_communities_of_one(mpi: str, tmp_path: Path) -> None:
+    script = f"""
+    for name, kind in ((int, "int"), (lambda v: v - 40, "signed"), (lambda v: f"u{{v}}", "name")):
+        for options in ({{}}, {{"weight": "eur"}}, {{"directed": True}}, {{"rank_labels": "ghosts", "program": "llp", "gamma": 0.5}}):
+            whole, own = of_rank(name)
+            load = {{key: options[key] for key in ("weight", "directed") if key in options}}
+            run = {{key: options[key] for key in ("program", "gamma") if key in options}}
+            alone = rp.communities(rp.graph(whole, source="from", target="to", **load), **run)
+            given = own.astype({{"from": str if kind == "name" else "int64", "to": str if kind == "name" else "int64", "eur": float}})
+            found = rp.cluster.communities(given, source="from", target="to", rank_deadline=30, **options)
+            expected = alone.to_pandas()
+            expected["number"] = alone.numbers
+            assert (found.rank, found.ranks) == (rank, size) and found.vertices == 90 and found.edges == len(whole), found
+            assert len(found) == len(alone) and found.modularity == alone.modularity and found.sizes.tolist() == alone.sizes.tolist()
+            assert [r.changed for r in found.rounds] == [r.changed for r in alone.rounds]
+            rows = found.to_pandas()
+            share = expected[expected["id"].isin(rows["id"])]
+            assert len(rows) < 90 and rows.values.tolist() == share[["id", "community", "number"]].values.tolist(), (kind, options)
+            rows.to_csv(f"{tmp_path}/{{kind}}-{{len(options)}}-{{'directed' in options}}-{{rank}}.csv", index=False, header=False)
+            if rank == 0:
+                expected[["id", "community", "number"]].to_csv(f"{tmp_path}/{{kind}}-{{len(options)}}-{{'directed' in options}}.csv", index=False, header=False)
+    print("done")
+    """
+    ran = mpirun(mpi, 3, ROWS, script)
+    assert ran.returncode == 0 and ran.stdout.count("done") == 3, (ran.stdout, ran.stderr)
+    whole = sorted(path for path in tmp_path.iterdir() if not path.stem[-1].isdigit())
+    assert len(whole) == 12
+    for path in whole:
+        # All rows, in the order of the processes, are those of one.
+        parts = [path.with_name(f"{path.stem}-{rank}.csv").read_text() for rank in range(3)]
+        assert "".join(parts) == path.read_text(), path
+
+
+def test_the_program_of_the_page_runs(tmp_path: Path) -> None:
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("mpi4py")
+    (program,) = re.findall(r"^```py\n(# mpirun .*?)^```", (ROOT / "docs/python.md").read_text(), re.MULTILINE | re.DOTALL)
+    table = pandas.DataFrame(EDGES, columns=["from", "to"]).assign(eur=1.5)
+    for folder in ("transfers", "communities"):
+        (tmp_path / folder).mkdir()
+    for rank in range(2):
+        table[rank::2].to_parquet(tmp_path / f"transfers/part-{rank}.parquet")
+    ran = mpirun("mpich", 2, f"import os\nos.chdir({str(tmp_path)!r})\n", program)
+    assert ran.returncode == 0, (ran.stdout, ran.stderr)
+    parts = [pandas.read_parquet(tmp_path / f"communities/part-{rank}.parquet") for rank in range(2)]
+    alone = rp.communities(rp.graph(table, source="from", target="to", weight="eur"))
+    assert pandas.concat(parts)[["id", "community"]].values.tolist() == alone.to_pandas().values.tolist()
+
+
+def test_wrong_rows_of_one_process_end_the_call_in_all(mpi: str) -> None:
+    script = """
+    good = {"source": [1, 2], "target": [2, 3]}
+    wrong = [
+        ({"source": [1, None], "target": [2, 3]}, rp.InputError, "row 1", rp.RunError, "another process"),
+        ({"source": [[1], 2], "target": [2, 3]}, rp.RippletError, "source", rp.RunError, "another process"),
+        ({"a": [1], "b": [2], "c": [3]}, rp.InputError, "source", rp.RunError, "another process"),
+        ({"source": ["x"], "target": ["y"]}, rp.RippletError, "names", rp.RippletError, "another process"),
+        (7, rp.OptionError, "expected a table", rp.RunError, "another process"),
+    ]
+    for rows, own, says, others, told in wrong:
+        try:
+            rp.cluster.communities(rows if rank == 1 else good, rank_deadline=30)
+        except rp.RippletError as error:
+            kind, text = (own, says) if rank == 1 else (others, told)
+            assert isinstance(error, kind) and text in str(error), (rank, type(error), str(error))
+        else:
+            raise AssertionError(rows)
+    try:
+        rp.cluster.communities({**good, "w": [1.0, 2.0]} if rank else good, weight="w" if rank else None, rank_deadline=30)
+    except rp.RippletError as error:
+        assert "weights" in str(error) or "another process" in str(error), error
+    else:
+        raise AssertionError("weights of some")
+    assert len(rp.cluster.communities(good, rank_deadline=30)) == 1
+    try:
+        rp.cluster.communities({"source": [], "target": []}, rank_deadline=30)
+    except rp.InputError as error:
+        assert "no edges" in str(error), error
+    else:
+        raise AssertionError("no rows at all")
+    print("done")
+    """
+    ran = mpirun(mpi, 2, ROWS, script)
+    assert ran.returncode == 0 and ran.stdout.count("done") == 2, (ran.stdout, ran.stderr)
+
+
+def test_rows_of_a_process_that_no_launcher_started_are_refused() -> None:
+    with pytest.raises(rp.InputError, match="mpirun"):
+        rp.cluster.communities({"source": [1], "target": [2]})
+    with pytest.raises(rp.OptionError, match="lpa, cdlp or llp"):
+        rp.cluster.communities({"source": [1], "target": [2]}, program="slpa")  # type: ignore[arg-type]

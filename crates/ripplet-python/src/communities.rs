@@ -145,13 +145,13 @@ pub struct Choices {
     fixed: Vec<VertexId>,
     max_size: Option<NonZeroU32>,
     min_size: Option<MinSize>,
-    threads: Option<usize>,
+    pub threads: Option<usize>,
     device_memory: Option<u64>,
     host_memory: Option<u64>,
     checkpoints: Option<CheckpointOptions>,
     /// Which processes share the run, and the time without a sign of life after which one is lost.
-    ranks: (Sharing, Duration),
-    rank_labels: RankLabels,
+    pub ranks: (Sharing, Duration),
+    pub rank_labels: RankLabels,
 }
 
 /// Parameters of programs, by their names on the command line.
@@ -985,7 +985,7 @@ impl Memberships {
 }
 
 /// Returns the ids of vertices as an Arrow array.
-fn ids_at(ids: &VertexIds, vertices: &[VertexId]) -> Result<ArrayRef, Failure> {
+pub fn ids_at(ids: &VertexIds, vertices: &[VertexId]) -> Result<ArrayRef, Failure> {
     let unsigned = |vertex: &VertexId| match ids.get(*vertex) {
         ExternalId::Unsigned(id) => id,
         _ => 0,

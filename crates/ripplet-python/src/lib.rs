@@ -8,6 +8,7 @@
 //! | `analyses` | centralities, distances and other values |
 //! | `array` | arrays that numpy views without a copy |
 //! | `arrow` | the Arrow C data interface, as Python's capsules |
+//! | `cluster` | communities of rows that several processes have |
 //! | `column` | columns of a graph's edges: buffers, Arrow arrays, sequences |
 //! | `command` | the command `ripplet`, for the console script |
 //! | `error` | Python exceptions of the crate's errors |
@@ -26,6 +27,7 @@
 mod analyses;
 mod array;
 mod arrow;
+mod cluster;
 mod column;
 mod command;
 mod communities;
@@ -51,6 +53,8 @@ mod native {
     use crate::analyses::{Values, analyse, plan_analysis};
     #[pymodule_export]
     use crate::array::Array;
+    #[pymodule_export]
+    use crate::cluster::{ClusterFound, cluster_communities};
     #[pymodule_export]
     use crate::column::Column;
     #[pymodule_export]

@@ -238,6 +238,10 @@ fn found_in(array: ArrayRef) -> Result<Found, Failure> {
             let texts = array.as_string::<i32>().iter();
             Found::Texts(texts.map(|text| text.map(str::to_owned)).collect(), "str")
         }
+        DataType::LargeUtf8 => {
+            let texts = array.as_string::<i64>().iter();
+            Found::Texts(texts.map(|text| text.map(str::to_owned)).collect(), "str")
+        }
         DataType::Decimal128(..) => {
             let array = array.as_primitive::<Decimal128Type>();
             let text = |row| (!array.is_null(row)).then(|| array.value_as_string(row));

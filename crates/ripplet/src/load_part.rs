@@ -1,8 +1,8 @@
 //! Loading of a graph by ranks, each of which has the lists of its own vertices.
 
 use crate::load::{LoadError, LoadOptions};
-use ripplet_graph::Graph;
-use ripplet_io::ranked::{TablePart, TablePartError};
+use ripplet_graph::{EdgeTable, Graph};
+use ripplet_io::ranked::{self, TablePart, TablePartError};
 use ripplet_io::rg::Part;
 use ripplet_io::{Format, ReadSummary};
 use ripplet_lp::engine::Parts;
@@ -10,14 +10,14 @@ use ripplet_ranks::{Comm, CommError};
 use std::path::Path;
 use thiserror::Error;
 
-/// A rank's part of a graph; see [`LoadOptions::load_part`].
+/// A rank's part of a graph; see [`LoadOptions::load_part`] and [`LoadOptions::part_of_edges`].
 #[derive(Clone, Debug)]
 pub struct RankGraph {
     /// The graph. It has the lists of this rank's vertices; those of others are not whole. Without ids, vertices are numbered from 0.
     pub graph: Graph,
     /// The vertices of each rank.
     pub parts: Parts,
-    /// The summary of reading a table; `None` for an `.rg`.
+    /// The summary of reading a table, or of all ranks' edges; `None` for an `.rg`.
     pub summary: Option<ReadSummary>,
 }
 
@@ -42,7 +42,7 @@ pub enum LoadPartError {
         /// The rank.
         rank: usize,
     },
-    /// Another rank failed to load its part.
+    /// Another rank failed to load its part, or this one passed no edges.
     #[error("another rank failed to load its part")]
     Elsewhere,
     /// A message between ranks failed.
@@ -54,6 +54,45 @@ impl LoadOptions {
     /// Returns whether [`LoadOptions::load_part`] can load a file: an `.rg`, or a table of edges that is not standard input.
     pub fn has_parts(&self, path: &Path) -> bool {
         self.format_of(path) == Some(Format::Rg) || self.has_shares(path)
+    }
+
+    /// Makes the graph of the edges of all ranks, which call it at the same time; returns this rank's part of it.
+    ///
+    /// `edges` are those of this rank, perhaps an empty table, or `None` if this rank failed to get them, which ends the call on
+    /// all ranks. The graph is that of one process with all edges: neither the number of ranks nor who has an edge matters.
+    /// `with_ids` is whether this rank has the ids of all vertices.
+    /// [`CommunitySearch::ranks_with_parts`](crate::communities::CommunitySearch::ranks_with_parts) runs on the parts. It runs
+    /// on rayon's current pool.
+    ///
+    /// Memory: see [`ranked`](ripplet_io::ranked).
+    ///
+    /// # Errors
+    /// If a rank has `None`, or no rank has an edge; if edges of one rank have weights and those of another one have none, or ids of one are names
+    /// and those of another one integers; if the edges do not make a graph. If one rank has an error, all have one.
+    ///
+    /// # Examples
+    /// ```
+    /// use ripplet::LoadOptions;
+    /// use ripplet::io::edge_table;
+    /// use ripplet::ranks::Threads;
+    /// use std::time::Duration;
+    ///
+    /// // Processes that `mpirun` started call `ripplet::ranks::mpi::open` instead.
+    /// let vertices = Threads::run(2, Duration::from_secs(10), |mut comm| {
+    ///     let edges = [[("ann", "bob"), ("bob", "cid")], [("cid", "ann"), ("cid", "dan")]];
+    ///     let edges = edge_table(edges[comm.rank()]).ok();
+    ///     let part = LoadOptions::default().part_of_edges(edges, &mut comm, true)?;
+    ///     Ok::<_, ripplet::LoadPartError>(part.graph.vertices())
+    /// });
+    /// assert!(vertices.into_iter().all(|vertices| vertices.is_ok_and(|vertices| vertices == 4)));
+    /// ```
+    pub fn part_of_edges(
+        &self,
+        edges: Option<EdgeTable>,
+        comm: &mut Comm,
+        with_ids: bool,
+    ) -> Result<RankGraph, LoadPartError> {
+        Ok(ranked::part_of_edges(edges, &self.build, comm, with_ids)?.into())
     }
 
     /// Loads this rank's part of a graph together with the other ranks, which call it at the same time for the same file.
@@ -107,11 +146,10 @@ impl LoadOptions {
                 }
             }
         } else if self.has_shares(path) {
-            let TablePart { graph, bounds, summary } =
-                self.read_table_part(path, comm, with_ids)?;
-            let scale = graph.weight_scale().code() as u32;
-            let content = of_content([graph.arcs(), scale.into()], &bounds);
-            (Ok(RankGraph::new(graph, bounds, Some(summary))), content)
+            let part = RankGraph::from(self.read_table_part(path, comm, with_ids)?);
+            let scale = part.graph.weight_scale().code() as u32;
+            let content = of_content([part.graph.arcs(), scale.into()], part.parts.bounds());
+            (Ok(part), content)
         } else {
             (Err(LoadPartError::NoParts), Vec::new())
         };
@@ -129,6 +167,12 @@ impl RankGraph {
     fn new(graph: Graph, bounds: Vec<u32>, summary: Option<ReadSummary>) -> RankGraph {
         let parts = Parts::of_bounds(bounds).unwrap_or_else(|| Parts::whole(graph.vertices()));
         RankGraph { graph, parts, summary }
+    }
+}
+
+impl From<TablePart> for RankGraph {
+    fn from(TablePart { graph, bounds, summary }: TablePart) -> RankGraph {
+        RankGraph::new(graph, bounds, Some(summary))
     }
 }
 

@@ -9,7 +9,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from . import datasets, errors, fraud, generate, hooks
+from . import cluster, datasets, errors, fraud, generate, hooks
 from ._analyses import (
     Values,
     apsp,
@@ -87,6 +87,7 @@ __all__ = [
     "betweenness",
     "cdlp",
     "closeness",
+    "cluster",
     "communities",
     "components",
     "datasets",

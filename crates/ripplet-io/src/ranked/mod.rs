@@ -1,5 +1,5 @@
 //! Reading of a table by ranks, processes that share a run: each reads a share of the rows, and gets the lists of its own
-//! vertices.
+//! vertices. Or each has [edges of its own](part_of_edges).
 //!
 //! ```text
 //! bytes of all files ─▶ share of each rank ─▶ edges, with ids of the share       share.rs
@@ -24,7 +24,7 @@ mod share;
 mod together;
 
 use crate::fault::Fault;
-use crate::table_parts;
+use crate::table_parts::{self, mixed_ids};
 use crate::text::{NO_EDGES, left_out_aside};
 use crate::{Columns, Format, ReadError, ReadErrorKind, ReadOptions, ReadSummary};
 use numbers::{IdKind, Numbers};
@@ -60,7 +60,7 @@ pub enum TablePartError {
     /// The edges do not make a graph.
     #[error(transparent)]
     Build(#[from] BuildError),
-    /// Another rank has an error of its own.
+    /// Another rank has an error of its own, or this one passed no edges.
     #[error("another rank failed")]
     Elsewhere,
     /// A rank sees other files than rank 0 does: other names, other sizes, or other bytes at some places, which are compared.
@@ -113,25 +113,88 @@ pub fn read_part(
     let Read { edges, of_first, .. } = read;
     let file = of_first.map_or(path.into(), |(file, _)| file);
     let edges = edges.unwrap_or_else(no_edges);
+    let places = Places { file: &file, all: path, mixed: mixed_ids };
+    let (graph, bounds) =
+        build_part(edges, options.weighted, build, &mut together, with_ids, &places)?;
+    Ok(TablePart { graph, bounds, summary })
+}
+
+/// Makes the graph of the edges of all ranks, which call it at the same time; returns the part of the graph of this rank. It
+/// runs on rayon's current pool.
+///
+/// The graph is that of one process with all edges, in any order: neither the number of ranks nor who has an edge matters.
+/// `edges` are those of this rank, perhaps an empty table, or `None` if this rank failed to get them, which ends the call on all
+/// ranks. `with_ids` is whether this rank's graph has the external ids.
+///
+/// Memory: as [`read_part`] after reading.
+///
+/// # Errors
+/// If a rank has `None`, or no rank has an edge; if edges of one rank have weights and those of another one have none, or ids of one are names and of
+/// another one integers; the errors of [`GraphBuilder::build`]. If one rank has an error, all have one.
+pub fn part_of_edges(
+    edges: Option<EdgeTable>,
+    build: &BuildOptions,
+    comm: &mut Comm,
+    with_ids: bool,
+) -> Result<TablePart, TablePartError> {
+    let mut together = Together::new(comm);
+    let edges = together.agree(edges.ok_or(TablePartError::Elsewhere))?;
+    let all = Path::new("(edges)");
+    let is_weighted = together.check_weights(&edges, all)?;
+    let mut summary = ReadSummary::of_edges(&edges);
+    summary.edges = together.comm.all_reduce("rows", edges.len() as u64, |a, b| a + b)?;
+    if summary.edges == 0 {
+        return Err(Fault::whole(ReadErrorKind::NoEdges(NO_EDGES)).of(all).into());
+    }
+    let mixed = |these: &str, others: &str| {
+        format!("the ids of some ranks are {these}, and those of others are {others}")
+    };
+    let places = Places { file: all, all, mixed };
+    let (graph, bounds) = build_part(edges, is_weighted, build, &mut together, with_ids, &places)?;
+    Ok(TablePart { graph, bounds, summary })
+}
+
+/// What errors name and say.
+struct Places<'p> {
+    /// The first file with edges of this rank.
+    file: &'p Path,
+    /// All files.
+    all: &'p Path,
+    /// The sentence about ids of two kinds: these, and the others.
+    mixed: fn(&str, &str) -> String,
+}
+
+/// Numbers the ids of all ranks, sends edges to the ranks that have their ends, and builds the lists of this rank's vertices.
+fn build_part(
+    edges: EdgeTable,
+    is_weighted: bool,
+    build: &BuildOptions,
+    together: &mut Together<'_>,
+    with_ids: bool,
+    places: &Places<'_>,
+) -> Result<(Graph, Vec<VertexId>), TablePartError> {
+    let path = places.all;
     let (ids, sources, targets, weights) = edges.into_parts();
-    let kind = IdKind::of_all(&ids, &file, &mut together)?;
-    let numbers = Numbers::of(ids, kind, &mut together, path)?;
+    let kind = IdKind::of_all(&ids, places, together)?;
+    let numbers = Numbers::of(ids, kind, together, path)?;
     let mut columns = [sources, targets];
     numbers.renumber(&mut columns);
     let vertices = numbers.vertices;
-    let ids = numbers.into_ids(with_ids, kind, &mut together, path)?;
-    let weights = options.weighted.then(|| weights.unwrap_or_default());
+    let ids = numbers.into_ids(with_ids, kind, together, path)?;
+    let weights = is_weighted.then(|| weights.unwrap_or_default());
     let Redistributed { arcs, bounds } =
-        Redistributed::of(columns, weights, vertices, build, &mut together, path)?;
+        Redistributed::of(columns, weights, vertices, build, together, path)?;
     let builder = GraphBuilder::from(build.clone());
-    let graph = builder.build_part(ids, arcs, &mut together).map_err(|error| match error {
+    let graph = builder.build_part(ids, arcs, together).map_err(|error| match error {
         PartError::Build(error) => TablePartError::Build(error),
         PartError::Invalid(error) => Fault::whole(error.to_string()).of(path).into(),
         PartError::Elsewhere => TablePartError::Elsewhere,
         PartError::Reduce(error) => TablePartError::Ranks(error),
     })?;
-    Ok(TablePart { graph, bounds, summary })
+    Ok((graph, bounds))
 }
+
+const WEIGHTS_OF_SOME: &str = "the edges of some ranks have weights, and those of others have none";
 
 /// Returns a table without edges.
 fn no_edges() -> EdgeTable {
@@ -237,6 +300,19 @@ impl First {
 }
 
 impl Together<'_> {
+    /// Returns whether the edges of all ranks have weights; refuses those of which only some have.
+    fn check_weights(&mut self, edges: &EdgeTable, path: &Path) -> Result<bool, TablePartError> {
+        let is_weighted = edges.weights().is_some();
+        let own = (!edges.is_empty()).then_some(u8::from(is_weighted));
+        let all = self.comm.all_gather("whether there are weights", own.as_slice())?;
+        let mut told = all.all().map(|weighted| weighted == 1);
+        let Some(first) = told.next() else { return Ok(false) };
+        match told.all(|other| other == first) {
+            true => Ok(first),
+            false => Err(Fault::whole(WEIGHTS_OF_SOME).of(path).into()),
+        }
+    }
+
     /// Refuses files of which another rank sees others.
     fn check_files(&mut self, listing: u64) -> Result<(), TablePartError> {
         let all = self.comm.all_gather("files", &[listing])?;
@@ -264,7 +340,7 @@ impl Together<'_> {
             }
             (Some(first), Some(own), Some((file, _))) if first.has_names != own.has_names => {
                 let kind = |of: &First| if of.has_names { "names" } else { "integers" };
-                let sentence = table_parts::mixed_ids(kind(own), kind(first));
+                let sentence = mixed_ids(kind(own), kind(first));
                 Some(Fault::whole(sentence).of(file))
             }
             _ => None,

@@ -13,12 +13,12 @@
 //! Memory: the ids of a rank's share three times, as they are, sent and received, and those that it numbers; 8 bytes for
 //! each, 16 for a name. A rank whose graph has the ids has them all twice for a moment.
 
-use super::TablePartError;
 use super::together::Together;
+use super::{Places, TablePartError};
 use crate::fault::Fault;
 use crate::intern::{Sign, ids_of_sorted, signed};
 use crate::names::InternError;
-use crate::table_parts::{BEYOND_64_BITS, mixed_ids};
+use crate::table_parts::BEYOND_64_BITS;
 use rayon::prelude::*;
 use ripplet_graph::memory::{self, OutOfMemory};
 use ripplet_graph::{ExternalId, MAX_VERTICES, Names, VertexId, VertexIds};
@@ -40,10 +40,10 @@ pub(super) enum IdKind {
 }
 
 impl IdKind {
-    /// Returns the kind of the ids of all ranks, of which this one has `own`, of a file and perhaps others.
+    /// Returns the kind of the ids of all ranks, of which this one has `own`.
     pub(super) fn of_all(
         own: &VertexIds,
-        file: &Path,
+        places: &Places<'_>,
         together: &mut Together<'_>,
     ) -> Result<IdKind, TablePartError> {
         const NONE: u8 = 0;
@@ -63,14 +63,14 @@ impl IdKind {
         let some_are_signed = all.all().any(|[_, is_signed, _]| is_signed == 1);
         let some_are_above = all.all().any(|[.., is_above]| is_above == 1);
         let found = match (first.unwrap_or(INTEGERS), kind) {
-            (INTEGERS, NAMES) => Err(mixed_ids("names", "integers")),
-            (NAMES, INTEGERS) => Err(mixed_ids("integers", "names")),
+            (INTEGERS, NAMES) => Err((places.mixed)("names", "integers")),
+            (NAMES, INTEGERS) => Err((places.mixed)("integers", "names")),
             (NAMES, _) => Ok(IdKind::Names),
             _ if some_are_signed && some_are_above => Err(BEYOND_64_BITS.to_owned()),
             _ if some_are_signed => Ok(IdKind::Integers(Sign::Signed)),
             _ => Ok(IdKind::Integers(Sign::Unsigned)),
         };
-        together.agree(found.map_err(|sentence| Fault::whole(sentence).of(file)))
+        together.agree(found.map_err(|sentence| Fault::whole(sentence).of(places.file)))
     }
 }
 

@@ -6,8 +6,8 @@ use parquet::arrow::ArrowWriter;
 use parquet::file::properties::WriterProperties;
 use proptest::prelude::*;
 use ripplet_graph::{BuildOptions, Direction, Duplicates, Graph, GraphBuilder, SelfLoops};
-use ripplet_io::ranked::{TablePart, TablePartError, has_shares, read_part};
-use ripplet_io::{Columns, IdKind, ReadOptions, read_edges_with_summary, rg};
+use ripplet_io::ranked::{TablePart, TablePartError, has_shares, part_of_edges, read_part};
+use ripplet_io::{Columns, Edge, IdKind, ReadOptions, edge_table, read_edges_with_summary, rg};
 use ripplet_ranks::Threads;
 use std::fs;
 use std::io::Write;
@@ -47,27 +47,8 @@ fn compare(ranks: usize, path: &Path, options: &ReadOptions, build: &BuildOption
     let whole = GraphBuilder::from(build.clone()).build(edges).unwrap();
     let parts = on_ranks(ranks, path, options, build);
     let parts: Vec<TablePart> = parts.into_iter().map(Result::unwrap).collect();
-    assert_eq!(parts[0].graph.ids(), whole.ids());
-    for (rank, part) in parts.iter().enumerate() {
-        assert_eq!(part.bounds, parts[0].bounds);
-        assert_eq!((part.bounds.len(), part.bounds[ranks]), (ranks + 1, whole.vertices()));
-        assert!(
-            part.bounds[..ranks].iter().all(|bound| bound % 64 == 0 || *bound == whole.vertices())
-        );
-        assert_eq!(part.graph.vertices(), whole.vertices());
-        assert_eq!(part.graph.weight_scale(), whole.weight_scale());
-        assert_eq!(part.graph.is_weighted(), whole.is_weighted());
-        assert_eq!(part.summary.edges, summary.edges);
-        assert_eq!(part.graph.arcs(), whole.arcs());
-        for vertex in 0..whole.vertices() {
-            let found = list(&part.graph, vertex);
-            if (part.bounds[rank]..part.bounds[rank + 1]).contains(&vertex) {
-                assert_eq!(found, list(&whole, vertex), "rank {rank} of {ranks}, vertex {vertex}");
-            } else {
-                assert!(found.iter().all(|(list, _)| list.is_empty()));
-            }
-        }
-    }
+    assert!(parts.iter().all(|part| part.summary.edges == summary.edges));
+    compare_lists(&parts, &whole);
     // Ranks write the file of one process.
     let folder = tempfile::tempdir().unwrap();
     let (of_one, of_ranks) = (folder.path().join("one.rg"), folder.path().join("ranks.rg"));
@@ -81,6 +62,31 @@ fn compare(ranks: usize, path: &Path, options: &ReadOptions, build: &BuildOption
     // As one process says it, unless there are several files.
     if !path.to_string_lossy().contains('*') {
         assert_eq!(parts[0].summary, summary);
+    }
+}
+
+/// Compares the lists of parts with those of the whole graph.
+fn compare_lists(parts: &[TablePart], whole: &Graph) {
+    let ranks = parts.len();
+    assert_eq!(parts[0].graph.ids(), whole.ids());
+    for (rank, part) in parts.iter().enumerate() {
+        assert_eq!(part.bounds, parts[0].bounds);
+        assert_eq!((part.bounds.len(), part.bounds[ranks]), (ranks + 1, whole.vertices()));
+        assert!(
+            part.bounds[..ranks].iter().all(|bound| bound % 64 == 0 || *bound == whole.vertices())
+        );
+        assert_eq!(part.graph.vertices(), whole.vertices());
+        assert_eq!(part.graph.weight_scale(), whole.weight_scale());
+        assert_eq!(part.graph.is_weighted(), whole.is_weighted());
+        assert_eq!(part.graph.arcs(), whole.arcs());
+        for vertex in 0..whole.vertices() {
+            let found = list(&part.graph, vertex);
+            if (part.bounds[rank]..part.bounds[rank + 1]).contains(&vertex) {
+                assert_eq!(found, list(whole, vertex), "rank {rank} of {ranks}, vertex {vertex}");
+            } else {
+                assert!(found.iter().all(|(list, _)| list.is_empty()));
+            }
+        }
     }
 }
 
@@ -407,6 +413,82 @@ fn ranks_with_other_files_are_found() {
     for error in found {
         assert!(matches!(error, Err(TablePartError::FilesDiffer { rank: 2 })), "{error:?}");
     }
+}
+
+/// Makes parts of edges that are dealt out by `rank_of`.
+fn dealt<E: Edge + Clone + Sync>(
+    ranks: usize,
+    edges: &[E],
+    build: &BuildOptions,
+    rank_of: impl Fn(usize) -> usize + Sync,
+) -> Vec<TablePart> {
+    let parts = Threads::run(ranks, Duration::from_secs(60), |mut comm| {
+        let own = edges.iter().enumerate().filter(|(at, _)| rank_of(*at) % ranks == comm.rank());
+        let own = edge_table(own.map(|(_, edge)| edge.clone())).unwrap();
+        let build = BuildOptions { weights: Default::default(), ..build.clone() };
+        part_of_edges(Some(own), &build, &mut comm, true)
+    });
+    parts.into_iter().map(Result::unwrap).collect()
+}
+
+/// Compares parts of edges, dealt out in several ways, with the graph of all.
+fn compare_dealt<E: Edge + Clone + Sync>(edges: &[E], build: &BuildOptions) {
+    let all = edge_table(edges.iter().cloned()).unwrap();
+    let whole = GraphBuilder::from(build.clone()).build(all).unwrap();
+    for ranks in [1, 2, 3, 7] {
+        compare_lists(&dealt(ranks, edges, build, |at| at * 7919 % 13), &whole);
+        // All ranks but one have none.
+        compare_lists(&dealt(ranks, edges, build, |_| ranks / 2), &whole);
+    }
+}
+
+#[test]
+fn edges_of_ranks_make_the_graph_of_all() {
+    let numbers: Vec<(u64, u64)> = (0..600).map(|e| (e * 7 % 190, e * 31 % 211 + 5)).collect();
+    let signed: Vec<(i64, i64, f64)> = numbers
+        .iter()
+        .map(|&(a, b)| (a as i64 - 60, b as i64 - 70, (a % 9) as f64 / 4.0))
+        .collect();
+    let names: Vec<(String, String)> =
+        numbers.iter().map(|(a, b)| (format!("user{a}"), format!("user{b}"))).collect();
+    let builds = [
+        BuildOptions::default(),
+        Direction::Directed.into(),
+        BuildOptions {
+            self_loops: SelfLoops::Keep,
+            duplicates: Duplicates::Keep,
+            ..BuildOptions::default()
+        },
+    ];
+    for build in &builds {
+        compare_dealt(&numbers, build);
+        compare_dealt(&signed, build);
+        compare_dealt(&names, build);
+    }
+}
+
+#[test]
+fn edges_of_ranks_that_do_not_fit_each_other_are_refused() {
+    let refused = |edges: [Option<ripplet_graph::EdgeTable>; 2]| -> Vec<Option<String>> {
+        let found = Threads::run(2, Duration::from_secs(60), |mut comm| {
+            let own = edges[comm.rank()].clone();
+            part_of_edges(own, &BuildOptions::default(), &mut comm, true).map(|_| ())
+        });
+        let sentence = |found: Result<(), TablePartError>| match found.unwrap_err() {
+            TablePartError::Elsewhere => None,
+            error => Some(error.to_string()),
+        };
+        found.into_iter().map(sentence).collect()
+    };
+    let plain = || edge_table([(1_u64, 2_u64)]).ok();
+    let none = || edge_table::<(u64, u64)>([]).ok();
+    assert_eq!(refused([plain(), None]), [None, None]);
+    let told = refused([edge_table([(1_u64, 2_u64, 2.0)]).ok(), plain()]);
+    assert!(told.iter().all(|text| text.as_ref().unwrap().contains("have weights")), "{told:?}");
+    let told = refused([plain(), edge_table([("ann", "bob")]).ok()]);
+    assert!(told[0].is_none() && told[1].as_ref().unwrap().contains("are names"), "{told:?}");
+    let told = refused([none(), none()]);
+    assert!(told.iter().all(|text| text.as_ref().unwrap().contains("no edges")), "{told:?}");
 }
 
 #[test]
