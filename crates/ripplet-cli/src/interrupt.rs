@@ -25,6 +25,8 @@ static REQUESTED: AtomicBool = AtomicBool::new(false);
 static WRITTEN: AtomicBool = AtomicBool::new(false);
 /// The last round with a checkpoint; 0 if there is none.
 static KEPT: AtomicUsize = AtomicUsize::new(0);
+/// Whether the run keeps the windows that it has finished, in a folder.
+static KEEPS_WINDOWS: AtomicBool = AtomicBool::new(false);
 /// The first signal; 0 before.
 static SIGNAL: AtomicI32 = AtomicI32::new(0);
 static SAID: AtomicBool = AtomicBool::new(false);
@@ -161,6 +163,16 @@ pub fn has_kept(rounds: usize) {
 /// Returns the last round with a checkpoint; 0 if there is none.
 pub fn kept() -> usize {
     KEPT.load(SeqCst)
+}
+
+/// Says that the run keeps the windows that it has finished.
+pub fn keep_windows() {
+    KEEPS_WINDOWS.store(true, SeqCst);
+}
+
+/// Returns whether the run keeps windows.
+pub fn has_windows() -> bool {
+    KEEPS_WINDOWS.load(SeqCst)
 }
 
 /// Leaves the last message to another process.

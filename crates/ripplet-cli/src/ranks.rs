@@ -498,6 +498,11 @@ fn say_lost(sentence: fmt::Arguments<'_>, is_writer_lost: bool) {
              file, whose name ends in .part, may be left"
                 .into()
         }
+        (false, _) if interrupt::has_windows() => {
+            "see what its machine says, and start the command again, with --resume if there is a run folder: finished windows \
+             are kept, and what is unfinished is removed"
+                .into()
+        }
         (false, 0) => "nothing unfinished was left; see what its machine says, and start the command again".into(),
         (false, round) => format!("nothing unfinished was left; the run can --resume after round {round}"),
     };

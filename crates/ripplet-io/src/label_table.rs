@@ -195,11 +195,16 @@ pub(crate) fn asked(names: &[&str], wanted: &str) -> Result<(usize, bool), Strin
             )),
         };
     }
-    let number = wanted.parse::<usize>().ok().filter(|number| (1..=names.len()).contains(number));
-    number.map(|number| (number - 1, false)).ok_or_else(|| {
+    place_of(wanted, names.len()).map(|at| (at, false)).ok_or_else(|| {
         let wanted = crate::shown::shown(wanted);
         format!("there is no column `{wanted}`; the columns are: {}", listed(names))
     })
+}
+
+/// Returns the index of the column with this number from 1, if there are as many.
+pub(crate) fn place_of(wanted: &str, columns: usize) -> Option<usize> {
+    let number = wanted.parse::<usize>().ok().filter(|number| (1..=columns).contains(number));
+    number.map(|number| number - 1)
 }
 
 /// Formats the names of columns for a message.

@@ -166,6 +166,9 @@ impl Failure {
             PipelineError::Noise(_) => "for example --noise 0.05",
             PipelineError::NoKnownBad => "name a list with --known-bad, or leave out --seeded-only",
             PipelineError::NotOnRanks { help, .. } => help,
+            PipelineError::RanksDiffer { .. } => {
+                "all ranks read the same files: use a disk that all machines share, or make the copies the same"
+            }
             PipelineError::OtherFolder(_) => {
                 "name a folder on a disk that all machines share, under the same path"
             }
@@ -201,6 +204,7 @@ impl Failure {
                     | PipelineError::Noise(_)
                     | PipelineError::NotOnRanks { .. }
                     | PipelineError::OtherFolder(_)
+                    | PipelineError::RanksDiffer { .. }
                     | PipelineError::NoTransactions(_) => true,
                     PipelineError::Detect(error) => {
                         matches!(error, DetectError::Attenuation(_) | DetectError::Sizes { .. })

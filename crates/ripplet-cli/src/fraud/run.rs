@@ -164,6 +164,7 @@ fn run_among(arguments: &Arguments, ranks: &Ranks, console: &Console) -> Result<
         let again = arguments.output.join("manifest.json").exists();
         let resume = resume.replace(again);
         let mut watch = Watch { console, windows: 0 };
+        interrupt::keep_windows();
         within(memory, "the run", WAY_OUT, || {
             let done = ranks.together(|comm| {
                 match run::run_on_ranks(

@@ -1,6 +1,6 @@
 //! Fraud runs whose windows are shared by several processes, which the launchers of MPICH and Open MPI start.
 
-use crate::ranks::{on_ranks, one_error};
+use crate::ranks::{on_each_rank, on_ranks, one_error};
 use crate::sandbox::Sandbox;
 use ripplet_conformance::launcher::Mpi;
 use serde_json::Value;
@@ -132,4 +132,50 @@ fn errors_are_reported_once_and_leave_nothing() {
     assert!(windows("run") > 2);
     let state = |folder: &str| sandbox.json(&format!("{folder}/manifest.json"))["state"].clone();
     assert_eq!(state("run"), state("one"));
+}
+
+#[test]
+fn ranks_with_other_inputs_lists_or_settings_are_refused() {
+    let Some(mpi) = Mpi::mpich() else { return };
+    let mapping = "time = \"at\"\n[source]\ncolumn = \"from\"\nkind = \"user\"\n\
+        [target]\ncolumn = \"to\"\nkind = \"user\"\n";
+    let day = |day: u32| format!("from,to,at\na,b,2024-05-0{day}\nb,c,2024-05-0{day}\n");
+    let files = |sandbox: &Sandbox, folder: &str| {
+        for number in 1..9 {
+            sandbox.write(&format!("{folder}/days/{number}.csv"), day(number));
+        }
+        sandbox.write(&format!("{folder}/m.toml"), mapping);
+        sandbox.write(&format!("{folder}/known.csv"), "id\na\n");
+    };
+    for (file, text, what) in [
+        ("days/3.csv", day(3).replace("b,c", "b,d"), "days/3.csv"),
+        ("days/8.csv", day(8).replace("a,b", "a,x"), "days/8.csv"),
+        ("known.csv", "id\nb\n".into(), "list of known bad"),
+        ("m.toml", mapping.replace("user", "account"), "mapping"),
+    ] {
+        let sandbox = Sandbox::new();
+        files(&sandbox, "a");
+        files(&sandbox, "b");
+        sandbox.write(&format!("b/{file}"), text);
+        let run = format!(
+            "fraud run days -m m.toml -b known.csv -w 3d -s 1d --exact -o {}",
+            sandbox.path("run").display()
+        );
+        let said = on_each_rank(&mpi, &sandbox, &[("a", &run), ("a", &run), ("b", &run)]);
+        one_error(&said, 2, &[&format!("rank 2 has another {what} than rank 0"), "the same"]);
+        // Windows that all ranks have read alike may be there.
+        let folder = sandbox.path("run").join("windows");
+        let finished = fs::read_dir(folder).into_iter().flatten().count();
+        assert!(finished < 3 || file == "days/8.csv", "{file}: {finished}");
+    }
+}
+
+#[test]
+fn a_folder_that_one_rank_does_not_see_gets_no_window() {
+    let Some(mpi) = Mpi::mpich() else { return };
+    let sandbox = Sandbox::with([("a/x", ""), ("b/x", "")]);
+    let run = format!("{} -o run", arguments());
+    let said = on_each_rank(&mpi, &sandbox, &[("a", &run), ("a", &run), ("b", &run)]);
+    one_error(&said, 2, &["is not the folder that rank 0 has created there", "all machines share"]);
+    assert!(!sandbox.path("a/run").exists() && !sandbox.path("b/run").exists());
 }

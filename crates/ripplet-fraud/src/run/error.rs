@@ -92,6 +92,14 @@ pub enum PipelineError {
         /// Its error, as a sentence.
         sentence: String,
     },
+    /// A rank has other settings, lists or inputs than rank 0.
+    #[error("rank {rank} has another {what} than rank 0")]
+    RanksDiffer {
+        /// The rank.
+        rank: usize,
+        /// What differs: the name of a setting or of a list, or an input.
+        what: String,
+    },
     /// A rank does not see the run folder that rank 0 has created.
     #[error("{} is not the folder that rank 0 has created there", .0.display())]
     OtherFolder(PathBuf),

@@ -18,20 +18,23 @@ use crate::evolution::BadTracker;
 use crate::feed::Feed;
 use crate::folder::{Manifest, RunFolder, WindowRecord};
 use crate::model::Earlier;
+use crate::seeds;
 use ripplet_lp::Executor;
 use ripplet_ranks::Comm;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Runs detection as [`run`](super::run) does, together with other ranks; all call it with the same options.
 ///
 /// The run folder has the files of one process, apart from times and memory. It is on a disk that all ranks share: each
 /// writes the windows that it has. Rank 0 alone writes the manifest and the report, and its observer alone is called for
-/// windows. Each rank reads all inputs. Messages of a window: the members of its clusters and the weights of
+/// windows. Each rank reads all inputs and lists, which are compared: settings and lists before the run, and the SHA-256 of each file
+/// before windows that it is in are finished. Messages of a window: the members of its clusters and the weights of
 /// scorecards, as text, from one rank to all.
 ///
 /// # Errors
-/// All errors of [`run`](super::run); also if windows start from the labels of those before, if the input is followed, or if
+/// All errors of [`run`](super::run); also if ranks differ in settings, lists or inputs, if windows start from the labels of those before, if the input is followed, or if
 /// results go to a database. If another rank failed, [`PipelineError::Elsewhere`]. After [`PipelineError::Ranks`], and after the observer
 /// cancelled, the other ranks wait until this one ends or [aborts](Comm::abort).
 pub fn run_on_ranks(
@@ -44,6 +47,7 @@ pub fn run_on_ranks(
 ) -> Result<Manifest, PipelineError> {
     options.check()?;
     options.check_on_ranks()?;
+    options.compare(comm)?;
     let own = match comm.rank() {
         0 => begin(executor, options, path, resume).map(Some),
         _ => Ok(None),
@@ -87,6 +91,47 @@ impl RunOptions {
             Some((what, _, help)) => Err(PipelineError::NotOnRanks { what, help }),
             None => Ok(()),
         }
+    }
+
+    /// Refuses settings and lists that differ between the ranks.
+    fn compare(&self, comm: &mut Comm) -> Result<(), PipelineError> {
+        let own = self.compared();
+        let text = json(&own.as_ref().map_err(ToString::to_string));
+        let received = comm.all_gather("settings of a run", &text)?;
+        own?;
+        let mut all = Vec::new();
+        for (rank, text) in received.iter().enumerate() {
+            let settings = serde_json::from_slice::<Result<BTreeMap<String, String>, String>>(text);
+            let settings = settings.unwrap_or_else(|_| Err(String::new()));
+            all.push(settings.map_err(|sentence| of_rank(rank, sentence))?);
+        }
+        for (rank, settings) in all.iter().enumerate() {
+            let names = all[0].keys().chain(settings.keys());
+            if let Some(name) =
+                names.into_iter().find(|&name| settings.get(name) != all[0].get(name))
+            {
+                return Err(PipelineError::RanksDiffer { rank, what: name.clone() });
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns what is the same on all ranks, by name.
+    fn compared(&self) -> Result<BTreeMap<String, String>, PipelineError> {
+        let mut all = self.described();
+        let lists = [
+            ("table of entities", &self.entity_table),
+            ("list of known bad", &self.known_bad),
+            ("list of trusted", &self.trusted),
+            ("list of confirmed", &self.confirmed),
+            ("list of cleared", &self.cleared),
+        ];
+        for (name, list) in lists {
+            if let Some(list) = list {
+                all.insert(name.into(), seeds::fingerprint(list)?);
+            }
+        }
+        Ok(all)
     }
 }
 
@@ -139,6 +184,8 @@ struct Round<'c> {
     end: Option<(usize, Slot)>,
     /// Whether the run folder was created, and is the same for all ranks.
     has_folder: bool,
+    /// The number of inputs that all ranks have opened, and that are the same.
+    compared: usize,
 }
 
 impl Round<'_> {
@@ -189,10 +236,39 @@ impl Round<'_> {
         let received = self.comm.all_gather("folder of a run", &json(&sentence))?;
         self.has_folder = true;
         begun?;
-        match serde_json::from_slice(received.of(0)) {
-            Ok(Some(sentence)) => Err(of_rank(0, sentence)),
-            _ => session.find_folder(),
+        if let Ok(Some(sentence)) = serde_json::from_slice(received.of(0)) {
+            return Err(of_rank(0, sentence));
         }
+        // If a rank does not find it, no window is finished.
+        let found = session.find_folder();
+        let sentence = found.as_ref().err().map(ToString::to_string);
+        let received = self.comm.all_gather("folders of a run", &json(&sentence))?;
+        found?;
+        let sentences = received.iter().map(serde_json::from_slice::<Option<String>>);
+        match sentences.enumerate().find_map(|(rank, sentence)| Some((rank, sentence.ok()??))) {
+            Some((rank, sentence)) => Err(of_rank(rank, sentence)),
+            None => Ok(()),
+        }
+    }
+
+    /// Refuses inputs of which the ranks have others; a rank may have opened more than another one.
+    fn compare_inputs(&mut self, opened: &Opened) -> Result<(), PipelineError> {
+        let inputs = opened.as_ref().map_or(&[][..], |(feed, _)| feed.inputs());
+        let new = inputs.iter().skip(self.compared);
+        let own: Vec<(&str, &str)> = new
+            .map(|input| (input.path.as_str(), input.sha256.as_deref().unwrap_or_default()))
+            .collect();
+        let received = self.comm.all_gather("inputs of a run", &json(&own))?;
+        let all = received.iter().map(serde_json::from_slice::<Vec<(String, String)>>);
+        let all: Vec<Vec<(String, String)>> = all.map(Result::unwrap_or_default).collect();
+        for (rank, inputs) in all.iter().enumerate() {
+            let mut both = all[0].iter().zip(inputs);
+            if let Some((first, _)) = both.find(|(first, other)| first.1 != other.1) {
+                return Err(PipelineError::RanksDiffer { rank, what: first.0.clone() });
+            }
+        }
+        self.compared += all.iter().map(Vec::len).min().unwrap_or(0);
+        Ok(())
     }
 
     /// Returns the number of windows in the round.
@@ -254,15 +330,21 @@ impl Session<'_> {
     ) -> Result<(), PipelineError> {
         let (rank, size) = (comm.rank(), comm.size());
         let (mut opened, mut skipped) = (None, rank);
-        let mut round =
-            Round { comm, next: 0, passed: Passed::default(), end: None, has_folder: false };
+        let mut round = Round {
+            comm,
+            next: 0,
+            passed: Passed::default(),
+            end: None,
+            has_folder: false,
+            compared: 0,
+        };
         loop {
             let own = self.own_window(&mut opened, skipped, &mut round, observer);
             if own.is_err() && observer.is_cancelled() {
                 // The others wait for this rank, whose end ends them.
                 return own.map(drop);
             }
-            self.end_round(own, &mut round, observer)?;
+            self.end_round(own, &opened, &mut round, observer)?;
             if let Some((last, slot)) = &round.end {
                 self.catch_up(&mut opened, last.saturating_sub(rank), observer)?;
                 let (Slot::Over, Some((feed, given))) = (slot, &mut opened) else {
@@ -313,6 +395,7 @@ impl Session<'_> {
     fn end_round(
         &mut self,
         own: Result<Option<Written>, PipelineError>,
+        opened: &Opened,
         round: &mut Round<'_>,
         observer: &mut dyn PipelineObserver,
     ) -> Result<(), PipelineError> {
@@ -327,6 +410,7 @@ impl Session<'_> {
             Err(error @ PipelineError::Ranks(_)) => return Err(error),
             shared => shared.and(own),
         };
+        round.compare_inputs(opened)?;
         let (rank, windows) = (round.comm.rank(), round.windows());
         if windows == 0 {
             return own.map(drop);

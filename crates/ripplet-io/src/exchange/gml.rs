@@ -386,7 +386,8 @@ impl<'o> Parser<'o> {
         if self.graph_line == 0 {
             return Err(Fault::whole("the file has no graph: expected `graph [`"));
         }
-        self.network.finish(self.directed)
+        // A graph that does not say it is undirected.
+        self.network.finish(Some(self.directed.unwrap_or(false)))
     }
 }
 

@@ -134,12 +134,13 @@ fn of_table(rows: &[&[u8]], candidates: &[u8]) -> Result<Separator, String> {
 }
 
 const COMMA: Separator = Separator::Each(b',');
+const TAB: Separator = Separator::Each(b'\t');
 
 /// Returns the separator of an edge list, which has none of its own.
 fn of_edge_list(rows: &[&[u8]]) -> Result<Separator, String> {
     if rows.iter().all(|row| row.iter().all(|byte| b"0123456789 \t.+-eE".contains(byte))) {
         // Fast path for the usual case: numbers between blanks.
-        return Ok(BLANKS);
+        return Ok(if has_empty_fields(rows) { TAB } else { BLANKS });
     }
     let each = b"\t|;,".map(Separator::Each);
     let mut cuts: Vec<Cut<'_>> =
@@ -182,6 +183,17 @@ fn of_edge_list(rows: &[&[u8]]) -> Result<Separator, String> {
             }
         }
     }
+}
+
+/// Whether tabs cut all rows alike, and blanks do not: some fields between tabs are empty.
+fn has_empty_fields(rows: &[&[u8]]) -> bool {
+    let two_tabs = |row: &&[u8]| row.windows(2).any(|two| two == b"\t\t") || row.starts_with(b"\t");
+    let are_alike = |separator| {
+        let mut counts = rows.iter().map(|row| count(row, separator));
+        let first = counts.next();
+        counts.all(|count| Some(count) == first)
+    };
+    rows.iter().any(two_tabs) && are_alike(TAB) && !are_alike(BLANKS)
 }
 
 /// Whether the first two fields of all rows are numbers, except in a header.

@@ -15,7 +15,7 @@ use super::source::{Chunk, LineFault, lines};
 use super::{Text, token};
 use crate::fault::Fault;
 use crate::label_table::{
-    Choice, LabelSummary, LabelTable, MembershipForm, asked, is_heading, listed,
+    Choice, LabelSummary, LabelTable, MembershipForm, asked, is_heading, listed, place_of,
 };
 use crate::{Format, ReadErrorKind};
 use memchr::memchr;
@@ -208,7 +208,13 @@ impl<'a> LabelLayout<'a> {
         if table.form == MembershipForm::Memberships {
             (layout.shape, layout.ignored) = (Shape::Memberships, 0);
         } else if let Some(wanted) = table.columns {
-            let [id, label] = [asked(&names, &wanted[0])?, asked(&names, &wanted[1])?];
+            // Numbers are places, unless a header has them as names: a row may begin with the field `1`.
+            let is_headed = header || head(0);
+            let place = |wanted: &String| match place_of(wanted, names.len()) {
+                Some(at) if !is_headed => Ok((at, false)),
+                _ => asked(&names, wanted),
+            };
+            let [id, label] = [place(&wanted[0])?, place(&wanted[1])?];
             if id.0 == label.0 {
                 return Err(
                     "--labels-columns names one column twice: ids and labels are two".into()

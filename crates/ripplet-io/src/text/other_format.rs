@@ -15,6 +15,8 @@ enum Other {
     Text { what: &'static str, from: &'static str },
     /// A format that is found by its extension alone.
     Named { what: &'static str, extension: &'static str },
+    /// A format that is not read.
+    Foreign { what: &'static str, help: &'static str },
 }
 
 /// Rejects the bytes of another format.
@@ -30,6 +32,7 @@ pub(super) fn check(text: &mut Text<'_>) -> Result<(), Fault> {
         Some(Other::Named { what, extension }) => format!(
             "this is {what}, not a table, and is not read from standard input: give a file whose name ends in {extension}"
         ),
+        Some(Other::Foreign { what, help }) => format!("this is {what}, which is not read: {help}"),
     };
     Err(Fault::whole(sentence))
 }
@@ -58,6 +61,10 @@ impl Other {
             [b'{', ..] if has(b"\"nodes\"") || has(b"\"links\"") => ("node-link JSON", "json"),
             [b'{', b'"', ..] if is_object_line(text) => ("JSON lines", "jsonl"),
             _ if is_gml(text) => ("GML", "gml"),
+            _ if is_dimacs(text) => {
+                let help = "keep its rows of edges alone, without the letter before them (grep '^[ae] ' FILE | cut -d' ' -f2-)";
+                return Some(Other::Foreign { what: "DIMACS", help });
+            }
             [b'*', ..] if is_pajek(text) => {
                 return Some(Other::Text { what: "Pajek", from: "pajek" });
             }
@@ -84,6 +91,24 @@ fn is_gml(text: &[u8]) -> bool {
         && memmem::find(text, b"node").is_some()
 }
 
+/// Whether comments (`c`) and the line of the problem (`p sp 4 5`, `p edge 4 5`) come before edges (`a 1 2 7`, `e 1 2`).
+fn is_dimacs(text: &[u8]) -> bool {
+    let words = |line: &'_ [u8]| -> Vec<Vec<u8>> {
+        line.split(u8::is_ascii_whitespace)
+            .filter(|word| !word.is_empty())
+            .map(<[u8]>::to_vec)
+            .collect()
+    };
+    let is_number = |word: &Vec<u8>| word.iter().all(u8::is_ascii_digit);
+    let mut lines = text.split(|byte| *byte == b'\n').map(words).filter(|line| !line.is_empty());
+    let Some(problem) = lines.by_ref().find(|line| line[0] != b"c") else { return false };
+    let is_problem = problem.len() == 4 && problem[0] == b"p" && problem[2..].iter().all(is_number);
+    let Some(edge) = lines.find(|line| line[0] != b"c" && line[0] != b"n") else { return false };
+    is_problem
+        && [b"a", b"e"].iter().any(|letter| edge[0] == *letter)
+        && edge[1..].iter().all(is_number)
+}
+
 fn is_pajek(text: &[u8]) -> bool {
     let begins =
         |word: &[u8]| text.get(..word.len()).is_some_and(|found| found.eq_ignore_ascii_case(word));
@@ -98,7 +123,7 @@ mod tests {
     fn formats_show_by_their_first_bytes() {
         let mut tar = vec![b'a'; 512];
         tar[257..262].copy_from_slice(b"ustar");
-        let cases: [(&[u8], &str); 12] = [
+        let cases: [(&[u8], &str); 14] = [
             (b"<?xml version=\"1.0\"?>\n<graphml>", "graphml"),
             (b"\n<gexf>", "gexf"),
             (b"{\"directed\": false, \"nodes\": []", "json"),
@@ -111,11 +136,14 @@ mod tests {
             (b"\x89rpswarm\x01", ".swarm"),
             (b"PK\x03\x04", ".zip"),
             (&tar, ".tar"),
+            (b"c road\np sp 3 2\na 1 2 5\na 2 3 6\n", "DIMACS"),
+            (b"p edge 3 2\ne 1 2\n", "DIMACS"),
         ];
         for (head, expected) in cases {
             let found = match Other::of(head) {
                 Some(Other::Text { from, .. }) => from,
                 Some(Other::Named { extension, .. }) => extension,
+                Some(Other::Foreign { what, .. }) => what,
                 None => "",
             };
             assert_eq!(found, expected, "{}", head.escape_ascii());

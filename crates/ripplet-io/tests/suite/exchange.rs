@@ -718,6 +718,19 @@ fn nodes_without_a_list_of_edges_are_no_graph() {
     }
 }
 
+/// As NetworkX writes undirected graphs.
+#[test]
+fn gml_that_does_not_say_it_is_undirected() {
+    let text = |directed: &str| {
+        format!("graph [{directed} node [ id 0 ] node [ id 1 ] edge [ source 0 target 1 ] ]")
+    };
+    for (directed, arcs) in [("", 2), (" directed 0", 2), (" directed 1", 1)] {
+        let edges = parse(&text(directed), Format::Gml).unwrap();
+        let graph = GraphBuilder::new().direction(Direction::Directed).build(edges).unwrap();
+        assert_eq!(graph.arcs(), arcs, "{directed}");
+    }
+}
+
 /// Readers of GML take the first value's kind for all.
 #[test]
 fn an_attribute_of_gml_has_one_kind() {

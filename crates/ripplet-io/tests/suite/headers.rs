@@ -676,6 +676,23 @@ fn a_mark_between_two_ids_is_no_id() {
             "{text}"
         );
     }
+    // Elsewhere, or of other signs, it is a column like others.
+    for (text, expected) in [
+        ("1 2 # first\n2 3 # second\n", ["1>2", "2>3"]),
+        ("1 2 + 1082040961\n2 3 + 1082040962\n", ["1>2", "2>3"]),
+        ("1 2 5 : x\n2 3 7 : y\n", ["1>2", "2>3"]),
+    ] {
+        let found = edges(text, Format::EdgeList);
+        assert_eq!(found, Ok(expected.map(String::from).to_vec()), "{text}");
+    }
+    for text in
+        ["ann,bob,-,7\nbob,cid,-,8\n", "ann,-,5\nbob,-,6\n", "1,-,5\n2,-,6\n", "a,?,b\nb,?,c\n"]
+    {
+        let error = read(text, Format::Csv).unwrap_err();
+        assert!(error.contains("--columns"), "{text}: {error}");
+    }
+    // Lists of neighbours, not an edge and its weight.
+    assert!(read("1 : 2 3\n2 : 3\n3 : 1 2\n", Format::EdgeList).is_err());
     let mixed = read("ann -> bob\nbob -- cyd\n", Format::EdgeList).unwrap_err();
     assert!(
         mixed.contains("neither letters nor digits") && mixed.contains("--columns 1,3"),
@@ -687,6 +704,36 @@ fn a_mark_between_two_ids_is_no_id() {
     let weighted = ReadOptions { weighted: true, ..ReadOptions::default() };
     let table = parse_edges(b"1 -> 2 0.5\n2 -> 3 4\n", Format::EdgeList, &weighted).unwrap();
     assert_eq!(table.weights(), Some(&[0.5, 4.0][..]));
+}
+
+#[test]
+fn lists_of_neighbours_are_no_edges() {
+    for text in ["0 1 2 3\n1 2\n2 3\n3 0\n", "0 1 2\n1 2\n2 0\n", "1 2 3 4\n2 3 4\n3 4\n"] {
+        for (text, format) in
+            [(text.to_owned(), Format::EdgeList), (text.replace(' ', ","), Format::Csv)]
+        {
+            let error = read(&text, format).unwrap_err();
+            assert!(error.contains("lists of neighbours") || error.contains("fields"), "{error}");
+        }
+    }
+    // A weight may be missing.
+    let found = edges("1 2 0\n1 3\n2 3 7\n", Format::EdgeList);
+    assert_eq!(found.unwrap(), ["1>2", "1>3", "2>3"]);
+}
+
+#[test]
+fn an_empty_field_between_tabs_is_no_end() {
+    let error = read("1\t2\t7\n2\t\t5\n2\t3\t4\n", Format::EdgeList).unwrap_err();
+    assert!(error.contains(":2: a vertex id is empty"), "{error}");
+    let error = read("1\t2\t5\n\t3\t6\n3\t4\t7\n", Format::EdgeList).unwrap_err();
+    assert!(error.contains(":2: a vertex id is empty"), "{error}");
+    let weighted = ReadOptions { weighted: true, ..ReadOptions::default() };
+    let text = "1\t2\t\t5\n2\t3\t4\t6\n";
+    let error = read_with(text, Format::EdgeList, &weighted).unwrap_err();
+    assert!(error.contains(":1: "), "{error}");
+    assert_eq!(edges(text, Format::EdgeList).unwrap(), ["1>2", "2>3"]);
+    // Tabs that line up the columns are one separator.
+    assert_eq!(edges("1\t\t2\n20\t\t30\n", Format::EdgeList).unwrap(), ["1>2", "20>30"]);
 }
 
 #[test]

@@ -248,6 +248,24 @@ fn columns_may_be_asked_for() {
 }
 
 #[test]
+fn numbers_of_columns_are_places_although_the_first_row_has_them_as_fields() {
+    let folder = tempfile::tempdir().unwrap();
+    let ids = VertexIds::Consecutive { first: 1, count: 4 };
+    let read = |text: &str, columns: [&str; 2]| {
+        let path = folder.path().join("c.csv");
+        std::fs::write(&path, text).unwrap();
+        let label_columns = Some(columns.map(String::from));
+        let options = ReadOptions { label_columns, ..ReadOptions::default() };
+        read_memberships(&path, MembershipForm::Auto, &options, &ids).unwrap().memberships.len()
+    };
+    assert_eq!(read("1,x,5\n2,x,5\n3,x,5\n4,y,6\n", ["1", "3"]), 4);
+    assert_eq!(read("1,2\n2,2\n3,1\n4,1\n", ["1", "2"]), 4);
+    assert_eq!(read("2,1\n2,2\n1,3\n1,4\n", ["2", "1"]), 4);
+    // A header may have numbers as names.
+    assert_eq!(read("3,id,1\n9,1,5\n9,2,5\n", ["id", "1"]), 2);
+}
+
+#[test]
 fn several_labels_of_a_line_are_all_read_or_refused() {
     let several: Vec<(u32, String)> =
         [(0, "5"), (1, "5"), (2, "5"), (2, "4"), (3, "4")].map(|(v, c)| (v, c.into())).into();

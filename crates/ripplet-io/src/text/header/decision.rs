@@ -56,7 +56,7 @@ impl Sample<'_> {
             (None, false) => {
                 self.check_no_lists()?;
                 match mark {
-                    Some((ends, _)) => ends,
+                    Some((ends, _)) => self.check_ids(false, ends)?,
                     None if self.ends_known => [0, 1],
                     None if options.header != Header::Absent => self.first_two()?,
                     // Of three columns, the third is the weight.
@@ -381,16 +381,15 @@ impl Sample<'_> {
         }
     }
 
-    /// Rejects rows of integers of very different lengths, which are adjacency lists: the first two of each
-    /// would be read as an edge.
+    /// Rejects rows of integers of different lengths, which are adjacency lists: the first two of each would be read as an
+    /// edge.
     fn check_no_lists(&self) -> Result<(), String> {
-        /// Two ends, a weight and a time.
-        const LONGEST_EDGE: usize = 4;
         let lengths: BTreeSet<usize> = self.rows(false).map(<[_]>::len).collect();
         let (Some(&shortest), Some(&longest)) = (lengths.first(), lengths.last()) else {
             return Ok(());
         };
-        let are_alike = lengths.len() < 2 || lengths.len() < 3 && longest <= LONGEST_EDGE;
+        // A weight may be missing.
+        let are_alike = lengths.len() < 2 || longest <= 3 && !self.may_be_lists();
         if are_alike || !self.rows(false).flatten().all(|field| is_integer(field)) {
             return Ok(());
         }
@@ -400,6 +399,20 @@ impl Sample<'_> {
             self.first_rows(),
             self.first_numbers()
         ))
+    }
+
+    /// Whether no vertex begins two rows, as in lists of neighbours, and all third fields are vertices; of two rows, nothing is
+    /// known.
+    fn may_be_lists(&self) -> bool {
+        const LEAST: usize = 3;
+        let mut heads = HashSet::new();
+        let ids: HashSet<&Field<'_>> =
+            self.rows(false).flat_map(|row| row.iter().take(2)).collect();
+        self.rows(false).count() >= LEAST
+            && self.rows(false).all(|row| {
+                row.first().is_none_or(|head| heads.insert(head))
+                    && row.get(2).is_none_or(|third| ids.contains(third))
+            })
     }
 
     /// Returns the first two columns, of a table without a header.

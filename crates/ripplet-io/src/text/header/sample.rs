@@ -283,16 +283,23 @@ impl<'a> Sample<'a> {
 
     /// Returns the columns around one with the same mark in each row, such as `ann -> bob`, and the mark's
     /// column.
+    ///
+    /// The mark stands behind the first column, and rows are equally long: `1 : 2 3` above `2 : 4` are lists.
     pub(super) fn around_a_mark(&self) -> Option<([usize; 2], usize)> {
-        let is_mark = |column: usize| {
-            let mark = &self.first[column];
-            let is_same = |row: &[Field<'_>]| row.get(column) == Some(mark);
-            !mark.is_empty() && is_of_signs(mark) && self.rows(false).all(is_same)
-        };
-        let mark = (1..self.first.len().saturating_sub(1)).find(|&column| is_mark(column))?;
-        let is_reversed = self.first[mark].starts_with(b"<") && !self.first[mark].ends_with(b">");
-        let (before, behind) = (mark - 1, mark + 1);
-        Some((if is_reversed { [behind, before] } else { [before, behind] }, mark))
+        const MARK: usize = 1;
+        let mark = self.first.get(MARK)?;
+        let width = self.first.len();
+        // In a table with commas, a single hyphen is a missing value.
+        let is_missing = !self.ends_first && **mark == *b"-";
+        let is_alike = |row: &[Field<'_>]| row.len() == width && row[MARK] == *mark;
+        let is_mark =
+            width > MARK + 1 && is_arrow(mark) && !is_missing && self.rows(false).all(is_alike);
+        if !is_mark {
+            return None;
+        }
+        let is_reversed = mark.starts_with(b"<") && !mark.ends_with(b">");
+        let (before, behind) = (MARK - 1, MARK + 1);
+        Some((if is_reversed { [behind, before] } else { [before, behind] }, MARK))
     }
 
     /// Whether the weights of a column have a decimal comma.
@@ -425,6 +432,12 @@ pub(super) fn is_of_signs(field: &[u8]) -> bool {
     let text = String::from_utf8_lossy(field);
     !text.is_empty()
         && !text.chars().any(|c| c.is_alphanumeric() || c == char::REPLACEMENT_CHARACTER)
+}
+
+/// Whether a field is a mark between the ends of an edge: an arrow, a line, a colon or a bar.
+fn is_arrow(field: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(field);
+    !text.is_empty() && text.chars().all(|c| "-<>=~:|–—←→↔⇐⇒⇔".contains(c))
 }
 
 pub(super) fn is_digits(field: &[u8]) -> bool {
