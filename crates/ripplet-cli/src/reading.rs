@@ -34,7 +34,7 @@ pub struct ReadArguments {
     /// Edges have no direction, as is usual (a directed .rg, .rgz or .swarm is refused).
     #[arg(long, conflicts_with = "directed")]
     undirected: bool,
-    /// Edges have weights (an .rg or .rgz knows).
+    /// Edges have weights; `communities`, `quality` and `draw` use those of an .rg or .rgz without it.
     ///
     /// The weight is the third name of --columns; else the column `weight`; else the only column with another
     /// known name, such as `amount` or `value`; else the third of three columns. docs/tables.md has the names.

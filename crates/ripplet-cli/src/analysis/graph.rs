@@ -10,6 +10,7 @@ use crate::message::on_device;
 use crate::output::written;
 use crate::reading::Loaded;
 use crate::stats::{Bytes, Stages};
+use crate::values::Weights;
 use ripplet::device::peak_memory;
 use ripplet::device::{GpuWorker, WorkerSeconds, plan_on_cpu};
 use ripplet::graph::{Graph, GraphView};
@@ -49,6 +50,11 @@ impl<C: Serialize> Request<'_, C> {
         let open = start.elapsed().as_secs_f64();
         let on_gpu = gpus.as_ref().is_ok_and(|gpus| !gpus.is_empty());
         let loaded = self.values.load(options, on_gpu, console)?;
+        let has_weights = loaded.graph.view().is_weighted();
+        if has_weights && !self.values.is_weighted() && !matches!(self.weights, Weights::Useless(_))
+        {
+            console.remark("the weights of the graph are not used: --weighted uses them");
+        }
         let graph = loaded.graph.view();
         if let (Some(gpu), Some(plain)) = (noted(gpus, console).pop(), graph.as_plain()) {
             let (is_written, graph) = (Cell::new(false), (&loaded, plain));

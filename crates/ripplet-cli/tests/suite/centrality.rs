@@ -26,6 +26,20 @@ fn check(sandbox: &Sandbox, run: &str, expected: [f64; 5]) {
 }
 
 #[test]
+fn weights_that_are_not_used_are_noted() {
+    let sandbox = Sandbox::with([("g.csv", "source,target,weight\na,b,5\nb,c,1\nb,d,9\n")]);
+    sandbox.ok("convert g.csv g.rg --weighted");
+    for analysis in ["pagerank", "closeness", "betweenness"] {
+        let note = "note: the weights of the graph are not used: --weighted uses them";
+        let run = |more: &str| sandbox.run(&format!("{analysis} g.rg -o out.txt {more}")).error;
+        assert!(run("").contains(note), "{analysis}");
+        assert!(!run("--weighted").contains(note), "{analysis}");
+    }
+    assert!(!sandbox.run("lcc g.rg -o out.txt").error.contains("weights"));
+    assert!(!sandbox.run("kcore g.rg -o out.txt").error.contains("weights"));
+}
+
+#[test]
 fn values_of_a_small_graph() {
     let sandbox = Sandbox::with([("graph.txt", GRAPH)]);
     let [near, far] = [1.0 / 4.0, 1.0 / 6.0];

@@ -11,11 +11,11 @@
 //! 1 2 3
 //! ```
 //!
-//! Arcs are directed, edges are undirected; a file with both is rejected. The id of a vertex is its label if
-//! every vertex has a unique non-empty label; else its number. Labels that are all integers as they print are
-//! integers. `*Vertices n m` is a two-mode network of the first `m` vertices and the others: vertices of both
-//! modes are read. A missing weight is 1, as the format defines. Further fields after a label or a weight
-//! (positions, colours) are skipped. Lines that begin with `%` are comments.
+//! Arcs are directed, edges are undirected; a file with both is rejected, but a section may be empty. The id of
+//! a vertex is its label if every vertex has a unique non-empty label; else its number. Labels that are all
+//! integers as they print are integers. `*Vertices n m` is a two-mode network of the first `m` vertices and the
+//! others: vertices of both modes are read. A missing weight is 1, as the format defines. Further fields after a
+//! label or a weight (positions, colours) are skipped. Lines that begin with `%` are comments.
 //!
 //! Matrices and time-dependent networks are rejected.
 //!
@@ -45,6 +45,7 @@ pub(super) fn read(text: &mut Text<'_>, options: &ReadOptions) -> Result<Found, 
         sources: Vec::new(),
         targets: Vec::new(),
         weights: Vec::new(),
+        has_arcs: None,
         directed: None,
     };
     loop {
@@ -82,6 +83,9 @@ struct Reader<'o> {
     sources: Vec<VertexId>,
     targets: Vec<VertexId>,
     weights: Vec<f64>,
+    /// Whether the section is one of arcs, or of edges.
+    has_arcs: Option<bool>,
+    /// Whether there are arcs, or edges: an empty section has neither.
     directed: Option<bool>,
 }
 
@@ -104,7 +108,7 @@ impl Reader<'_> {
     fn begin(&mut self, line: &[u8]) -> Result<(), ReadErrorKind> {
         let mut words = words(line);
         let name = words.next().unwrap_or_default().to_ascii_lowercase();
-        let (part, directed) = match &*name {
+        let (part, has_arcs) = match &*name {
             b"*vertices" => {
                 self.part = Part::Vertices;
                 return self.begin_vertices(words.next().unwrap_or_default(), words.next());
@@ -125,14 +129,8 @@ impl Reader<'_> {
         if self.vertices.is_none() {
             return Err("edges before `*Vertices`: expected that first".into());
         }
-        self.part = part;
-        match self.directed.replace(directed) {
-            Some(before) if before != directed => Err(
-                "a network of both arcs and edges: expected one kind, as arcs have a direction and edges have none"
-                    .into(),
-            ),
-            _ => Ok(()),
-        }
+        (self.part, self.has_arcs) = (part, Some(has_arcs));
+        Ok(())
     }
 
     /// Sets the number of vertices and, for a two-mode network, of those of the first mode.
@@ -227,6 +225,13 @@ impl Reader<'_> {
         target: VertexId,
         weight: f64,
     ) -> Result<(), ReadErrorKind> {
+        let before = std::mem::replace(&mut self.directed, self.has_arcs);
+        if before.is_some() && before != self.has_arcs {
+            return Err(
+                "a network of both arcs and edges: expected one kind, as arcs have a direction and edges have none"
+                    .into(),
+            );
+        }
         memory::push(&mut self.sources, source)?;
         memory::push(&mut self.targets, target)?;
         if self.options.weighted {
@@ -248,7 +253,8 @@ impl Reader<'_> {
             }
         };
         let weights = self.options.weighted.then_some(self.weights);
-        let found = found(ids, self.sources, self.targets, weights, self.directed)?;
+        let found =
+            found(ids, self.sources, self.targets, weights, self.directed.or(self.has_arcs))?;
         let note = |first: u32| {
             format!(
                 "the network has two modes, {first} vertices of the first and {} of the second: vertices of both are \

@@ -300,6 +300,14 @@ fn pajek_has_labels_numbers_arcs_and_lists() {
     assert_eq!(*read("*Vertices 3\n*Edges\n1 2\n").ids(), numbers);
     assert_eq!(*read("*Vertices 3\n2 \"x\"\n").ids(), numbers, "not all have labels");
     assert_eq!(*read("*Vertices 3\n1 a\n2 a\n3 b\n").ids(), numbers, "labels of two");
+    for text in
+        ["*Arcs\n*Edges\n1 2\n2 3\n", "*Edges\n1 2\n2 3\n*Arcs\n", "*Arcs\n*Edgeslist\n2 1 3\n"]
+    {
+        let table = read(&format!("*Vertices 3\n{text}"));
+        assert!(table.is_in_both_directions(), "{text}");
+        assert_eq!(edges(&table).len(), 2, "{text}");
+    }
+    assert!(!read("*Vertices 2\n*Edges\n*Arcs\n1 2\n").is_in_both_directions());
     let empty = parse_edges(b"*Vertices 0\n", Format::Pajek, &of_kind(IdKind::Names)).unwrap();
     assert_eq!(*empty.ids(), VertexIds::Names(Names::new([""; 0])));
 }
@@ -496,7 +504,7 @@ fn what_is_wrong_has_its_line_and_what_to_do() {
         (
             Format::Pajek,
             "*Vertices 2\n*Edges\n1 2\n*Arcs\n1 2\n".into(),
-            ":4: a network of both arcs and edges",
+            ":5: a network of both arcs and edges",
         ),
         (
             Format::Pajek,
