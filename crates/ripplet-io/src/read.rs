@@ -3,7 +3,7 @@
 use crate::exchange;
 use crate::fault::Fault;
 use crate::small::is_plain_file;
-use crate::summary::ReadSummary;
+use crate::summary::{ReadColumns, ReadSummary};
 use crate::text::{self, Text, Vertices};
 use crate::{Columns, Compression, Format, Place, ReadError, ReadErrorKind, ReadOptions};
 use crate::{bv, columnar, table_parts};
@@ -92,12 +92,12 @@ pub(crate) fn read_file(
         format @ (Format::Parquet | Format::Arrow) if standard_input => {
             let bytes = read_standard_input().map_err(|fault| fault.of(path))?;
             let (edges, columns) = columnar::parse_named(bytes, format, options, path)?;
-            let summary = ReadSummary::of_table(&edges, columns);
+            let summary = summary_of(&edges, columns, path)?;
             Ok((edges, summary))
         }
         format @ (Format::Parquet | Format::Arrow) => {
             let (edges, columns) = columnar::read(path, format, options)?;
-            let summary = ReadSummary::of_table(&edges, columns);
+            let summary = summary_of(&edges, columns, path)?;
             Ok((edges, summary))
         }
         format if format.is_finished_graph() => Err(finished(path, format)),
@@ -113,6 +113,15 @@ pub(crate) fn read_file(
                 .map_err(|fault| fault.of(path))
         }
     }
+}
+
+/// Returns the summary of the table of a file.
+pub(crate) fn summary_of(
+    edges: &EdgeTable,
+    columns: ReadColumns,
+    path: &Path,
+) -> Result<ReadSummary, ReadError> {
+    ReadSummary::of_table(edges, columns).map_err(|refused| Fault::from(refused).of(path))
 }
 
 /// Rejects a delimiter for a format that has none.
@@ -201,7 +210,7 @@ pub(crate) fn read_bytes(
     check_delimiter(path, format, options)?;
     if !format.is_text() {
         let (edges, columns) = columnar::parse_named(bytes, format, options, path)?;
-        let summary = ReadSummary::of_table(&edges, columns);
+        let summary = summary_of(&edges, columns, path)?;
         return Ok((edges, summary));
     }
     let read = || {

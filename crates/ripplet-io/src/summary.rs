@@ -1,7 +1,10 @@
 //! Summary of a read: the number of edges, and the columns that were used.
 
 use crate::shown::columns_option;
-use ripplet_graph::EdgeTable;
+use crate::text::are_of_two_kinds;
+use rayon::prelude::*;
+use ripplet_graph::memory::{self, OutOfMemory};
+use ripplet_graph::{EdgeTable, VertexId};
 use std::fmt;
 
 /// Summary of a file of edges.
@@ -26,7 +29,13 @@ impl ReadSummary {
     }
 
     /// Creates the summary of a table.
-    pub(crate) fn of_table(edges: &EdgeTable, columns: ReadColumns) -> ReadSummary {
+    ///
+    /// # Errors
+    /// If memory is refused: a byte for each vertex of a table whose ends are of two kinds.
+    pub(crate) fn of_table(
+        edges: &EdgeTable,
+        columns: ReadColumns,
+    ) -> Result<ReadSummary, OutOfMemory> {
         let note = |graph: &ReadColumn| {
             format!(
                 "the column {graph} is ignored, and all rows are edges of one graph: --batch reads a graph for each of \
@@ -34,7 +43,24 @@ impl ReadSummary {
             )
         };
         let notes = columns.graph_ignored.iter().map(note).collect();
-        ReadSummary { columns: Some(Box::new(columns)), notes, ..ReadSummary::of_edges(edges) }
+        let columns = Some(Box::new(columns));
+        let mut summary = ReadSummary { columns, notes, ..ReadSummary::of_edges(edges) };
+        summary.note_values(edges)?;
+        Ok(summary)
+    }
+
+    /// Adds the notes on what the ids of a table seem to be, unless they are there.
+    ///
+    /// # Errors
+    /// If memory is refused.
+    pub(crate) fn note_values(&mut self, edges: &EdgeTable) -> Result<(), OutOfMemory> {
+        let Some(columns) = &self.columns else { return Ok(()) };
+        if let Some(note) = columns.note_on_kinds(edges)?
+            && !self.notes.contains(&note)
+        {
+            self.notes.push(note);
+        }
+        Ok(())
     }
 
     /// Notes that the edges are those of several files.
@@ -154,6 +180,29 @@ impl ReadColumns {
         let ReadColumns { source, target, .. } = self;
         let weight = self.weight.as_ref().map(|weight| format!(", weight = {weight}"));
         format!("source = {source}, target = {target}{}", weight.unwrap_or_default())
+    }
+
+    /// Returns a note if the names of the ends are those of two kinds, such as users and movies, and an id is in both
+    /// columns.
+    fn note_on_kinds(&self, edges: &EdgeTable) -> Result<Option<String>, OutOfMemory> {
+        let (ReadColumn::Name(source), ReadColumn::Name(target)) = (&self.source, &self.target)
+        else {
+            return Ok(None);
+        };
+        if !are_of_two_kinds(source.as_bytes(), target.as_bytes()) {
+            return Ok(None);
+        }
+        let mut is_source = memory::filled(false, edges.ids().len())?;
+        edges.sources().iter().for_each(|&vertex| is_source[vertex as usize] = true);
+        let is_in_both = |&vertex: &VertexId| is_source[vertex as usize];
+        let is_shared = edges.targets().par_iter().any(is_in_both);
+        Ok(is_shared.then(|| {
+            format!(
+                "some ids are in {} and in {}, and each of them is one vertex, a row that has it twice a self-loop: if the \
+                 columns are of two kinds, write a prefix before the ids of one, such as m1 for 1",
+                self.source, self.target
+            )
+        }))
     }
 
     /// Returns the option that reads the ignored weight.

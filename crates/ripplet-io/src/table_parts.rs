@@ -297,6 +297,7 @@ impl Joined {
         if let Some(columns) = summary.columns.as_mut().filter(|_| noted > MOST_NOTED) {
             columns.asides.push(format!("and more in {} other files", noted - MOST_NOTED));
         }
+        summary.note_values(&table)?;
         Ok((table, summary))
     }
 }

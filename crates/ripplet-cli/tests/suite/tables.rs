@@ -291,3 +291,40 @@ fn files_that_match_a_pattern_are_one_graph() {
     assert_eq!(said.code, Some(2));
     assert!(said.error.contains("by a pattern in quotes: 'days/*.csv'"), "{said:?}");
 }
+
+/// The notes on standard error of a command that succeeds.
+fn notes(sandbox: &Sandbox, command: &str) -> Vec<String> {
+    let said = sandbox.run(command);
+    assert_eq!(said.code, Some(0), "{command}: {said:?}");
+    let notes = said.error.lines().filter(|line| line.starts_with("note: "));
+    notes.map(String::from).collect()
+}
+
+/// The user 1 and the movie 1 were merged without a word.
+#[test]
+fn ids_of_two_kinds_in_both_columns_are_noted() {
+    let rows = "1,1,4\n2,7,3\n3,8,5\n";
+    let header = |names: &str| format!("{names},stars\n{rows}");
+    let sandbox = Sandbox::with([
+        ("ratings.csv", &*header("userId,movieId")),
+        ("items.csv", &header("item_id,user_id")),
+        ("people.csv", &header("follower,followee")),
+        ("apart.csv", "userId,movieId\n1,11\n2,17\n"),
+        ("named.csv", "user,item\nann,m1\nbob,m2\n"),
+        ("days/1.csv", "card,merchant\n1,11\n2,17\n"),
+        ("days/2.csv", "card,merchant\n11,3\n5,2\n"),
+    ]);
+    let note = |source: &str, target: &str| {
+        format!(
+            "note: some ids are in \"{source}\" and in \"{target}\", and each of them is one vertex, a row that has it \
+             twice a self-loop: if the columns are of two kinds, write a prefix before the ids of one, such as m1 for 1"
+        )
+    };
+    let found = |file: &str| notes(&sandbox, &format!("communities {file} -o c.csv"));
+    assert_eq!(found("ratings.csv"), [note("userId", "movieId")]);
+    assert_eq!(found("items.csv"), [note("user_id", "item_id")]);
+    assert_eq!(found("days/*.csv"), [note("card", "merchant")], "each file alone has no such id");
+    for file in ["people.csv", "apart.csv", "named.csv"] {
+        assert!(found(file).is_empty(), "{file}");
+    }
+}

@@ -1,6 +1,6 @@
 //! Shares of files: which bytes, row groups or files a rank reads.
 
-use crate::read::{check_delimiter, format_of, read_file};
+use crate::read::{check_delimiter, format_of, read_file, summary_of};
 use crate::small::is_plain_file;
 use crate::{
     Compression, Format, Place, ReadError, ReadOptions, ReadSummary, columnar, table_parts, text,
@@ -150,7 +150,7 @@ impl Share {
                 (edges, columns, 0)
             }
         };
-        let summary = ReadSummary::of_table(&edges, columns);
+        let summary = summary_of(&edges, columns, file)?;
         Ok((edges, summary, comments))
     }
 }

@@ -41,7 +41,9 @@ mod widths;
 pub use header::{KNOWN_COLUMN_PAIRS, KNOWN_WEIGHT_NAMES, UNSPECIFIC_WORDS};
 
 pub(crate) use decode::{compression_of, compression_of_named, decoder, is_trailing_bytes};
-pub(crate) use header::{KnownEnds, is_graph_name, is_weight_name, known_ends, number};
+pub(crate) use header::{
+    KnownEnds, are_of_two_kinds, is_graph_name, is_weight_name, known_ends, number,
+};
 pub(crate) use label_rows::{json_label_rows, label_rows};
 pub(crate) use ldbc::Vertices;
 pub(crate) use pairs::{members, pairs};
@@ -67,7 +69,7 @@ pub(crate) fn read(
         Format::Metis => metis::read(text, options)?,
         _ => {
             let (edges, columns) = table::read(text, format, options)?;
-            let summary = ReadSummary::of_table(&edges, columns);
+            let summary = ReadSummary::of_table(&edges, columns)?;
             return Ok((edges, summary));
         }
     };

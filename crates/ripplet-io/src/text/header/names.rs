@@ -85,6 +85,18 @@ pub const KNOWN_COLUMN_PAIRS: &[(&str, &str)] = &[
     ("first", "second"),
 ];
 
+/// Pairs of [`KNOWN_COLUMN_PAIRS`] whose ends are of two kinds: the user 1 is not the item 1.
+const PAIRS_OF_TWO_KINDS: &[(&str, &str)] = &[
+    ("customer", "merchant"),
+    ("client", "merchant"),
+    ("card", "merchant"),
+    ("user", "merchant"),
+    ("user", "item"),
+    ("user", "product"),
+    ("user", "movie"),
+    ("customer", "product"),
+];
+
 /// Words that describe an id, not the end of an edge: ignored in comparisons.
 pub const UNSPECIFIC_WORDS: &[&str] = &[
     "id", "ids", "uid", "guid", "uuid", "key", "no", "num", "nr", "number", "code", "name",
@@ -202,6 +214,12 @@ pub(super) fn measures(name: &[u8]) -> bool {
     let (start, end) = PAIR_WITH_ID;
     let is_bare = |word: &str| name.trim_ascii().eq_ignore_ascii_case(word.as_bytes());
     is_bare(start) || is_bare(end) || words(name).iter().any(|word| is_measure_word(word))
+}
+
+/// Whether two names, in any order, are those of two kinds of vertices, such as `userId` and `movieId`.
+pub(crate) fn are_of_two_kinds(one: &[u8], other: &[u8]) -> bool {
+    let (one, other) = (Name::of(one), Name::of(other));
+    PAIRS_OF_TWO_KINDS.iter().any(|&(a, b)| one.is(a) && other.is(b) || one.is(b) && other.is(a))
 }
 
 /// Whether a name is that of a time, place or kind.
