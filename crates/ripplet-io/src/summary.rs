@@ -1,11 +1,12 @@
 //! Summary of a read: the number of edges, and the columns that were used.
 
 use crate::shown::columns_option;
-use crate::text::are_of_two_kinds;
+use crate::text::{are_of_two_kinds, is_circumstance};
 use rayon::prelude::*;
 use ripplet_graph::memory::{self, OutOfMemory};
 use ripplet_graph::{EdgeTable, VertexId};
 use std::fmt;
+use std::ops::Range;
 
 /// Summary of a file of edges.
 ///
@@ -49,16 +50,17 @@ impl ReadSummary {
         Ok(summary)
     }
 
-    /// Adds the notes on what the ids of a table seem to be, unless they are there.
+    /// Adds the notes on what the ids and weights of a table seem to be, unless they are there.
     ///
     /// # Errors
     /// If memory is refused.
     pub(crate) fn note_values(&mut self, edges: &EdgeTable) -> Result<(), OutOfMemory> {
         let Some(columns) = &self.columns else { return Ok(()) };
-        if let Some(note) = columns.note_on_kinds(edges)?
-            && !self.notes.contains(&note)
-        {
-            self.notes.push(note);
+        let notes = [columns.note_on_kinds(edges)?, columns.note_on_times(edges)];
+        for note in notes.into_iter().flatten() {
+            if !self.notes.contains(&note) {
+                self.notes.push(note);
+            }
         }
         Ok(())
     }
@@ -110,6 +112,20 @@ pub enum ReadColumn {
     Name(String),
     /// Number from 1, without a header.
     Number(usize),
+}
+
+/// Seconds from 1970 to the years 1990 and 2100: weights within look like times.
+const LIKELY_SECONDS: Range<f64> = 631_152_000.0..4_102_444_800.0;
+
+/// Returns the unit in which all weights, two at least, look like times since 1970.
+fn unit_of_times(weights: &[f64]) -> Option<&'static str> {
+    let are_times = |per_second: f64| {
+        let is_time =
+            |weight: &f64| weight.fract() == 0.0 && LIKELY_SECONDS.contains(&(weight / per_second));
+        weights.len() > 1 && weights.par_iter().all(is_time)
+    };
+    let units = [("seconds", 1.0), ("milliseconds", 1000.0)];
+    units.into_iter().find(|&(_, per_second)| are_times(per_second)).map(|(unit, _)| unit)
 }
 
 /// Largest number of characters of a name in a message.
@@ -203,6 +219,19 @@ impl ReadColumns {
                 self.source, self.target
             )
         }))
+    }
+
+    /// Returns a note if the weights seem to be times: in a column without a name, or with that of a time.
+    fn note_on_times(&self, edges: &EdgeTable) -> Option<String> {
+        let weight = self.weight.as_ref()?;
+        if matches!(weight, ReadColumn::Name(name) if !is_circumstance(name.as_bytes())) {
+            return None;
+        }
+        let unit = unit_of_times(edges.weights()?)?;
+        Some(format!(
+            "the weights, {weight}, look like times, in {unit} since 1970: leave --weighted out, or choose another column \
+             with --columns SOURCE,TARGET,WEIGHT"
+        ))
     }
 
     /// Returns the option that reads the ignored weight.

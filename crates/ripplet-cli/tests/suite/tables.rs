@@ -328,3 +328,29 @@ fn ids_of_two_kinds_in_both_columns_are_noted() {
         assert!(found(file).is_empty(), "{file}");
     }
 }
+
+/// Times were taken as weights without a word.
+#[test]
+fn weights_that_look_like_times_are_noted() {
+    let sandbox = Sandbox::with([
+        ("seconds.txt", "1 2 1082040961\n2 3 1082155839\n"),
+        ("milliseconds.txt", "1 2 1082040961000\n2 3 1082155839123\n"),
+        ("named.csv", "from,to,timestamp\n1,2,1082040961\n2,3,1082155839\n"),
+        ("amounts.csv", "from,to,amount\n1,2,1082040961\n2,3,1082155839\n"),
+        ("small.txt", "1 2 1082040961\n2 3 12\n"),
+        ("fractions.txt", "1 2 1082040961.5\n2 3 1082155839\n"),
+    ]);
+    let note = |column: &str, unit: &str| {
+        format!(
+            "note: the weights, {column}, look like times, in {unit} since 1970: leave --weighted out, or choose another \
+             column with --columns SOURCE,TARGET,WEIGHT"
+        )
+    };
+    let found = |input: &str| notes(&sandbox, &format!("convert {input} out.rg --weighted"));
+    assert_eq!(found("seconds.txt"), [note("column 3", "seconds")]);
+    assert_eq!(found("milliseconds.txt"), [note("column 3", "milliseconds")]);
+    assert_eq!(found("named.csv --columns from,to,timestamp"), [note("\"timestamp\"", "seconds")]);
+    for file in ["amounts.csv", "small.txt", "fractions.txt"] {
+        assert!(found(file).is_empty(), "{file}");
+    }
+}

@@ -42,7 +42,7 @@ pub use header::{KNOWN_COLUMN_PAIRS, KNOWN_WEIGHT_NAMES, UNSPECIFIC_WORDS};
 
 pub(crate) use decode::{compression_of, compression_of_named, decoder, is_trailing_bytes};
 pub(crate) use header::{
-    KnownEnds, are_of_two_kinds, is_graph_name, is_weight_name, known_ends, number,
+    KnownEnds, are_of_two_kinds, is_circumstance, is_graph_name, is_weight_name, known_ends, number,
 };
 pub(crate) use label_rows::{json_label_rows, label_rows};
 pub(crate) use ldbc::Vertices;

@@ -223,7 +223,7 @@ pub(crate) fn are_of_two_kinds(one: &[u8], other: &[u8]) -> bool {
 }
 
 /// Whether a name is that of a time, place or kind.
-pub(super) fn is_circumstance(name: &[u8]) -> bool {
+pub(crate) fn is_circumstance(name: &[u8]) -> bool {
     words(name).iter().any(|word| CIRCUMSTANCE_WORDS.contains(&word.as_str()))
 }
 
