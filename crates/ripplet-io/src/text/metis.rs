@@ -39,7 +39,7 @@ pub(super) fn read(text: &mut Text<'_>, options: &ReadOptions) -> Result<EdgeTab
     let mut vertices = 0;
     let parse = |chunk: Chunk<'_>| header.lists_of(chunk);
     text.parse_chunks(parse, |mut some, chunk, line| {
-        some.first = vertices;
+        (some.first, some.line) = (vertices, line);
         vertices += some.vertices;
         if let Some(extra) = header.line_too_many(chunk.bytes, some.first) {
             return Err(Fault::line(
@@ -81,6 +81,10 @@ struct Header {
 struct Lists {
     first: u64,
     vertices: u64,
+    /// Number of lines of the file before the chunk.
+    line: u64,
+    /// For each comment in the chunk, the number of lists before it.
+    comments: Vec<u64>,
     arcs: Vec<[VertexId; 2]>,
     weights: Vec<f64>,
 }
@@ -143,6 +147,7 @@ impl Header {
         let mut lists = Lists::default();
         for (line, span) in (0..).zip(spans(chunk.bytes)) {
             if is_comment(&chunk.bytes[span.clone()]) {
+                memory::push(&mut lists.comments, lists.vertices)?;
                 continue;
             }
             let numbers = Numbers { bytes: chunk.bytes, at: span.start, end: span.end };
@@ -212,7 +217,7 @@ impl Header {
         }
         let both = count.is_symmetric() && count.edges() == self.edges;
         if !both && (count.entries() != self.edges || count.impossible > 0) {
-            return Err(Fault::line(self.line, self.mismatch(count)));
+            return Err(self.mismatch(count, &lists)?);
         }
         if both {
             lists.par_iter_mut().for_each(Lists::drop_backward);
@@ -237,19 +242,83 @@ impl Header {
         Ok(if both { table.in_both_directions() } else { table })
     }
 
-    fn mismatch(&self, count: Count) -> String {
-        if count.edges() == self.edges || count.entries() == self.edges.saturating_mul(2) {
-            return "the lists do not agree: expected each edge in the lists of both its ends, \
-                    with the same weight"
-                .into();
+    /// Returns the fault of lists that do not hold what the header says: the first list that disagrees with another
+    /// one, if the edges of one end are as many as the header says or all entries twice as many.
+    fn mismatch(&self, count: Count, lists: &[Lists]) -> Result<Fault, Fault> {
+        let of_one_end = [count.forward, count.backward].map(|arcs| arcs + count.loops);
+        let twice = self.edges.saturating_mul(2);
+        if (of_one_end.contains(&self.edges) || count.entries() == twice)
+            && let Some(disagreement) = disagreement(lists)?
+        {
+            return Ok(disagreement);
         }
-        format!(
-            "the header says {} edges, but the lists have {} entries: expected {}, two for each edge",
+        let sentence = format!(
+            "the header says {} edges, but the lists have {} entries: expected {twice}, two for each edge",
             self.edges,
             count.entries(),
-            self.edges.saturating_mul(2)
-        )
+        );
+        Ok(Fault::line(self.line, sentence))
     }
+}
+
+/// An entry of a list.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Entry {
+    /// The ends, the smaller one first.
+    ends: [VertexId; 2],
+    /// Bits of the weight; 0 without weights.
+    weight: u64,
+    /// Whether the list is that of the larger end.
+    is_backward: bool,
+}
+
+impl Entry {
+    /// Returns the vertex of the list, and the neighbour.
+    fn owner_and_neighbor(&self) -> [VertexId; 2] {
+        let [small, large] = self.ends;
+        if self.is_backward { [large, small] } else { [small, large] }
+    }
+}
+
+/// Returns the fault of the first list with a neighbour that does not list its vertex as often with the same weight.
+///
+/// Memory: 24 bytes an entry.
+fn disagreement(lists: &[Lists]) -> Result<Option<Fault>, Fault> {
+    let mut entries = memory::with_room(lists.iter().map(|lists| lists.arcs.len()).sum())?;
+    for lists in lists {
+        let mut weights = lists.weights.iter();
+        entries.extend(lists.arcs.iter().map(|&[owner, neighbor]| Entry {
+            ends: [owner.min(neighbor), owner.max(neighbor)],
+            weight: weights.next().map_or(0, |weight| weight.to_bits()),
+            is_backward: owner > neighbor,
+        }));
+    }
+    entries.retain(|entry: &Entry| entry.ends[0] != entry.ends[1]);
+    entries.par_sort_unstable();
+    let is_same = |a: &Entry, b: &Entry| (a.ends, a.weight) == (b.ends, b.weight);
+    let unmatched = entries.chunk_by(is_same).filter_map(|same| {
+        // Entries of the smaller end come first.
+        let forward = same.partition_point(|entry| !entry.is_backward);
+        let more = if 2 * forward > same.len() { same.first() } else { same.last() };
+        more.filter(|_| 2 * forward != same.len())
+    });
+    let Some(first) = unmatched.min_by_key(|entry| entry.owner_and_neighbor()) else {
+        return Ok(None);
+    };
+    let [owner, neighbor] = first.owner_and_neighbor();
+    let is_listed = entries
+        .iter()
+        .any(|entry| entry.ends == first.ends && entry.is_backward != first.is_backward);
+    let (vertex, other) = (owner + 1, neighbor + 1);
+    let how = match is_listed {
+        false => format!("vertex {other} does not list {vertex}"),
+        true => format!("vertex {other} lists {vertex} less often or with another weight"),
+    };
+    let sentence = format!(
+        "vertex {vertex} lists {other}, but {how}: expected each edge in the lists of both its ends, with the same weight"
+    );
+    let line = lists.iter().find_map(|lists| lists.line_of(owner));
+    Ok(line.map(|line| Fault::line(line, sentence)))
 }
 
 /// Returns whether there are sizes, vertex weights and edge weights.
@@ -264,6 +333,13 @@ fn digits_of(format: Option<&[u8]>) -> Result<[bool; 3], String> {
 }
 
 impl Lists {
+    /// Returns the line of a vertex, from 1, if the chunk has its list.
+    fn line_of(&self, vertex: VertexId) -> Option<u64> {
+        let place = u64::from(vertex).checked_sub(self.first)?;
+        let comments = self.comments.partition_point(|&lists| lists <= place) as u64;
+        (place < self.vertices).then_some(self.line + place + comments + 1)
+    }
+
     /// Removes the first number of each list; an empty list stays empty.
     fn drop_sizes(&mut self) {
         let mut owner = None;

@@ -191,8 +191,24 @@ fn a_bad_adjacency_list_names_its_line() {
         ("3 2\n2\n1 3\n", &plain, ":3: the file ends after 2 lists: line 1 says 3"),
         ("3 2\n2\n1 3\n2\n\n1\n", &plain, ":6: a list more than the 3 that line 1 says"),
         ("% c\n3 3\n2\n1 3\n2\n", &plain, ":2: the header says 3 edges, but the lists have 4"),
-        ("3 2\n2 3\n1\n2\n", &plain, ":1: the lists do not agree"),
-        ("2 1 1\n2 5\n1 6\n", &weighted(), ":1: the lists do not agree"),
+        (
+            "3 2\n2 3\n1\n2\n",
+            &plain,
+            ":2: vertex 1 lists 3, but vertex 3 does not list 1: expected each edge in the lists of both its ends, with \
+             the same weight",
+        ),
+        (
+            "% c\n3 3\n2 3\n% c\n1 3\n% c\n% c\n1\n",
+            &plain,
+            ":5: vertex 2 lists 3, but vertex 3 does not list 2",
+        ),
+        ("3 3\n2 3\n1\n% c\n1 2\n", &plain, ":5: vertex 3 lists 2, but vertex 2 does not list 3"),
+        ("2 2\n2 2\n1\n", &plain, ":2: vertex 1 lists 2, but vertex 2 lists 1 less often or with"),
+        (
+            "2 1 1\n2 5\n1 6\n",
+            &weighted(),
+            ":2: vertex 1 lists 2, but vertex 2 lists 1 less often or with another weight",
+        ),
         ("2 1 1\n2\n1 6\n", &plain, ":2: expected a weight after the neighbour 2"),
         ("2 1 1\n2 5\n1\n", &weighted(), ":3: expected a weight after each neighbour"),
         ("2 1 1\n2 -5\n1 -5\n", &weighted(), ":2: `-5` is not a weight"),
