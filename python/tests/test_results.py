@@ -96,6 +96,20 @@ def test_comparisons_are_those_of_igraph() -> None:
         found.compare([1, 2])
 
 
+def test_the_number_minus_one_is_no_community() -> None:
+    graph = rp.graph([(0, 1), (1, 2), (2, 0), (2, 3), (3, 4), (4, 5), (5, 3)])
+    begin = {"iterations": 0, "merge": "off", "keep_disconnected": True}
+    some = rp.communities(graph, labels=[0, 0, 0, None, None, None], **begin)
+    assert some.numbers.tolist() == [0, 0, 0, -1, -1, -1]
+    found = rp.communities(graph)
+    for numbers in [some.numbers, some.numbers.tolist(), dict(enumerate(some.numbers.tolist()))]:
+        assert found.compare(numbers) == found.compare(some)
+        assert found.compare(numbers)["compared"] == {"vertices": 3, "without_truth": 3, "without_label": 0}
+        assert rp.communities(graph, labels=numbers, **begin).numbers.tolist() == some.numbers.tolist()
+    signed = rp.graph([(-1, 1), (1, 2), (2, -1)])
+    assert rp.communities(signed).compare([-1, -1, -1])["compared"]["vertices"] == 3, "an id"
+
+
 def test_communities_of_other_graphs_are_matched_by_id() -> None:
     networkx = pytest.importorskip("networkx")
     edges = [(0, 1), (1, 2), (2, 0), (3, 4), (4, 5), (5, 3), (2, 3), (5, 6)]

@@ -504,7 +504,8 @@ class Communities:
         ----------
         other : Communities, mapping, pandas.Series or sequence
             Communities of a graph with the same vertices; or the community of each vertex by id, or in the order of ``ids``,
-            as ``labels`` of :func:`communities`; or sets of ids. ``None`` and NaN are no community.
+            as ``labels`` of :func:`communities`; or sets of ids. ``None``, NaN and -1 (as in ``numbers``) are no community,
+            but -1 is one if a vertex has it as its id.
 
         Returns
         -------
@@ -794,7 +795,8 @@ def communities(
         The run ends when at most this share of the vertices changed in a round.
     labels : mapping, pandas.Series, array or Communities, optional
         Labels to begin with: of each vertex by id, or in the order of ``ids``; or sets of ids. The index of a Series has ids,
-        but the default one has positions. Communities of another graph are matched by id. ``None`` and NaN are no label.
+        but the default one has positions. Communities of another graph are matched by id. ``None``, NaN and -1 are no label,
+        but -1 is one if a vertex has it as its id.
     keep_disconnected : bool, default False
         Whether communities whose members are not connected stay as they are.
     merge : float or "off", optional
@@ -1150,7 +1152,13 @@ def initial_labels(of: Graph, labels: Any, name: str = "labels") -> npt.NDArray[
 
 
 def label_values(of: Graph, labels: Any, name: str) -> list[Any]:
-    """Returns the label of each vertex, ``None`` if it has none."""
+    """Returns the label of each vertex, ``None`` if it has none; -1 is none, as in ``numbers``, unless it is an id."""
+    has_minus_one = -1 in of
+
+    def label_of(value: Any) -> Any:
+        is_none = isinstance(value, (int, np.integer)) and value == -1 and not has_minus_one
+        return None if is_none or is_missing(value) else value
+
     expected = "expected communities, a label for each vertex in the order of ids, labels by id (a dict), or sets of ids"
     if isinstance(labels, (str, bytes)):
         raise OptionError(f"{name}: {expected}, not {type(labels).__name__}")
@@ -1174,7 +1182,7 @@ def label_values(of: Graph, labels: Any, name: str) -> list[Any]:
         if not listed or not all(isinstance(members, (set, frozenset)) for members in listed):
             if len(listed) != of.vertices:
                 raise InputError(f"{name}: {len(listed)} labels for {of.vertices} vertices: {expected}")
-            return [None if is_missing(value) else value for value in listed]
+            return [label_of(value) for value in listed]
         rows = ((id, number) for number, members in enumerate(listed) for id in members)
     values = [None] * of.vertices
     is_listed = [False] * of.vertices
@@ -1183,7 +1191,7 @@ def label_values(of: Graph, labels: Any, name: str) -> list[Any]:
         if is_listed[vertex]:
             raise InputError(f"{name}: the vertex {id!r} is listed twice")
         is_listed[vertex] = True
-        values[vertex] = None if is_missing(label) else label
+        values[vertex] = label_of(label)
     return values
 
 
