@@ -273,7 +273,7 @@ fn help_for_database(error: &DatabaseError, kept: Kept) -> &'static str {
 
 fn help_for(error: &FeedError, kept: Kept) -> &'static str {
     match error {
-        FeedError::Reader(ReaderError::Twice { .. }) => {
+        FeedError::Reader(ReaderError::Twice { .. } | ReaderError::Named { .. }) => {
             "--skip-repeated-files passes over such files"
         }
         FeedError::Reader(ReaderError::Source(SourceError::Server { .. })) => {

@@ -754,6 +754,30 @@ fn a_limit_below_what_any_run_needs_is_refused() {
     }
 }
 
+#[test]
+fn an_input_that_is_named_twice_is_refused() {
+    let sandbox = small();
+    sandbox.fails(
+        "fraud run rows.csv rows.csv -m m.toml -w 2d -s 1d -o run",
+        2,
+        &[
+            "error: the inputs name rows.csv twice: its transactions would count twice",
+            "help: --skip-repeated-files passes over such files",
+        ],
+    );
+}
+
+#[test]
+fn a_run_with_another_hub_degree_is_told_as_it_was_typed() {
+    let sandbox = small();
+    let run = "fraud run rows.csv -m m.toml -w 2d -s 1d -o run --hub-degree";
+    sandbox.ok(&format!("{run} 500"));
+    let sentence =
+        "the run in run has hub degree 500, and here it is 400: go on with the same options";
+    sandbox.fails(&format!("{run} 400 --resume"), 2, &[sentence]);
+    sandbox.ok(&format!("{run} 500 --resume"));
+}
+
 /// The expression is to blame, and not the rows.
 #[test]
 fn a_weight_that_is_none_is_told_with_its_expression() {

@@ -74,7 +74,7 @@ impl Detection {
     pub fn describe(&self, say: &mut impl FnMut(&str, String)) {
         let Detection { ties, attenuation, rounds, warm_rounds, min_size, max_size, .. } = self;
         say("partners in common", if ties.closure { "count" } else { "do not count" }.into());
-        say("partners from which on one is a hub", (u64::from(ties.hub_degree) + 1).to_string());
+        say("hub degree", ties.hub_degree.to_string());
         say("share of its strength that a label keeps at a hop", attenuation.to_string());
         say("rounds at most", rounds.to_string());
         say("rounds at most, on from the window before", warm_rounds.to_string());

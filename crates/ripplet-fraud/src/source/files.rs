@@ -7,7 +7,6 @@
 
 use super::data_file::DataFile;
 use super::{SourceError, delta, partitions};
-use hashbrown::HashSet;
 use ripplet_io::{Format, Place, ReadError, check_plain, is_plain_file};
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
@@ -18,25 +17,20 @@ use std::path::{Path, PathBuf};
 /// Largest depth of nested folders.
 const DEEPEST: usize = 16;
 
-/// Returns the files that paths of files, paths of folders and patterns (`data/*/*.parquet`) name, without
-/// duplicates. They are in the order of the arguments, and within an argument ordered by path.
+/// Returns the files that paths of files, paths of folders and patterns (`data/*/*.parquet`) name, each as often as
+/// arguments name it. They are in the order of the arguments, and within an argument ordered by path.
 ///
 /// # Errors
 /// If an argument names no file.
 pub(super) fn find(named: &[String]) -> Result<Vec<DataFile>, SourceError> {
     let mut files: Vec<DataFile> = Vec::new();
-    let mut paths = HashSet::new();
     for name in named {
         let found = find_one(name)?;
         if found.is_empty() {
             let why = "no file of transactions (.parquet, .arrow, .csv, .tsv) is there".into();
             return Err(SourceError::Listing { what: name.clone(), why });
         }
-        for file in found {
-            if paths.insert(file.path.clone()) {
-                files.push(file);
-            }
-        }
+        files.extend(found);
     }
     Ok(files)
 }

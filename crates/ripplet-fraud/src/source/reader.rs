@@ -100,6 +100,14 @@ pub enum ReaderError {
         /// Path of the earlier file.
         first: String,
     },
+    /// The inputs name a file, a folder or a pattern twice, or a file by two of them.
+    #[error(
+        "the inputs name {what} twice: its transactions would count twice. Name it once, or have repeated files passed over"
+    )]
+    Named {
+        /// The argument, or the file.
+        what: String,
+    },
     /// Files of a Delta table that were read are no longer in it.
     #[error(
         "the Delta table {} was rewritten: it no longer has {}, whose rows were read. Begin a new run folder", table.display(),
@@ -134,13 +142,16 @@ const HEARTBEAT: Duration = Duration::from_millis(100);
 /// Starts the reader thread. If reading fails, the last message is the error.
 ///
 /// # Errors
-/// If there are no files, or the thread cannot be started.
+/// If there are no files, one is named twice and repeated files are not to be skipped, or the thread cannot be started.
 pub fn begin(
     sources: &Sources,
     mapping: &Mapping,
     reading: Reading,
     range: TimeRange,
 ) -> Result<Receiver<Result<Message, ReaderError>>, ReaderError> {
+    if let Sources::Files(named) = sources {
+        check_distinct(named, reading)?;
+    }
     let files = match sources {
         Sources::Files(named) if reading.follow.is_none() => {
             let mut files = find(named)?;
@@ -149,6 +160,8 @@ pub fn begin(
                 let why = "no file is of a partition within --since and --before".into();
                 return Err(SourceError::Listing { what: named.join(" "), why }.into());
             }
+            let paths: Vec<_> = files.iter().map(|file| file.path.display().to_string()).collect();
+            check_distinct(&paths, reading)?;
             files
         }
         _ => Vec::new(),
@@ -182,6 +195,15 @@ pub fn begin(
     let thread = std::thread::Builder::new().name("reader".into()).spawn(work);
     thread.map_err(ReaderError::Thread)?;
     Ok(receive)
+}
+
+/// Rejects a name that comes twice, unless repeated files are skipped.
+fn check_distinct(names: &[String], reading: Reading) -> Result<(), ReaderError> {
+    let mut seen = BTreeSet::new();
+    match names.iter().find(|name| !seen.insert(*name)) {
+        Some(what) if !reading.skip_repeated => Err(ReaderError::Named { what: what.clone() }),
+        _ => Ok(()),
+    }
 }
 
 /// Reason that the thread stops before the end of the input.

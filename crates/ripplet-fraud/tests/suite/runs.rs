@@ -321,6 +321,27 @@ fn a_run_that_is_killed_at_any_moment_goes_on() {
 }
 
 #[test]
+fn inputs_that_name_a_file_twice_are_refused_before_anything_is_read() {
+    let days = Days::new(3);
+    let path = |name: &str| days.path(name).display().to_string();
+    let (folder, file) = (path("days"), path("days/dt=2024-03-02.csv"));
+    for (second, repeated) in [(&folder, 3), (&file, 1)] {
+        let mut options = days.options();
+        options.feed.sources = Sources::Files(vec![folder.clone(), second.clone()]);
+        let run = days.path(&format!("run{repeated}"));
+        let refused = run_into(&options, &run, false).unwrap_err().to_string();
+        let sentence =
+            format!("the inputs name {second} twice: its transactions would count twice.");
+        assert!(refused.starts_with(&sentence), "{refused}");
+        assert!(!run.exists());
+        options.feed.reading.skip_repeated = true;
+        let manifest = run_into(&options, &run, false).unwrap();
+        let skipped = manifest.inputs.iter().filter(|input| input.repeats.is_some());
+        assert_eq!(skipped.count(), repeated);
+    }
+}
+
+#[test]
 fn files_that_come_twice_or_are_replaced_are_reported() {
     let days = Days::new(5);
     fs::write(days.path("days/dt=2024-03-06.csv"), Days::rows(5)).unwrap();
