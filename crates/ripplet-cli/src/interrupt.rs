@@ -27,6 +27,8 @@ static WRITTEN: AtomicBool = AtomicBool::new(false);
 static KEPT: AtomicUsize = AtomicUsize::new(0);
 /// Whether the run keeps the windows that it has finished, in a folder.
 static KEEPS_WINDOWS: AtomicBool = AtomicBool::new(false);
+/// Whether a launcher may kill the process soon after the first signal, so that unfinished files are removed at once.
+static HURRIES: AtomicBool = AtomicBool::new(false);
 /// The first signal; 0 before.
 static SIGNAL: AtomicI32 = AtomicI32::new(0);
 static SAID: AtomicBool = AtomicBool::new(false);
@@ -41,7 +43,9 @@ pub fn listen(tidy: fn(), leave: fn(ExitStatus) -> !) {
     // If the system refuses a handler, the default action of the signal remains.
     let _ = signals::on_any(move || {
         REQUESTED.store(true, SeqCst);
-        sleep(GRACE);
+        if !HURRIES.load(SeqCst) {
+            sleep(GRACE);
+        }
         let _stopped = remove_unfinished();
         tidy();
         print_last_message();
@@ -163,6 +167,11 @@ pub fn has_kept(rounds: usize) {
 /// Returns the last round with a checkpoint; 0 if there is none.
 pub fn kept() -> usize {
     KEPT.load(SeqCst)
+}
+
+/// Removes unfinished files without delay after a signal: a launcher kills all ranks a quarter of a second after it.
+pub fn hurry() {
+    HURRIES.store(true, SeqCst);
 }
 
 /// Says that the run keeps the windows that it has finished.

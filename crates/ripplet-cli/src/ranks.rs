@@ -189,6 +189,7 @@ impl RanksArguments {
             }
         };
         CONNECTED.store(true, SeqCst);
+        interrupt::hurry();
         let (rank, size) = {
             let comm = locked(&comm);
             (comm.rank(), comm.size())

@@ -111,7 +111,7 @@ fn matrices_and_metis() {
     all_refuse(&sandbox, "far.mtx", "", &["far.mtx:3: ", "4"]);
     all_refuse(&sandbox, "far.graph", "", &["far.graph:4: ", "4"]);
     all_refuse(&sandbox, "few.graph", "", &["few.graph:3: ", "ends after 2", "says 3"]);
-    all_refuse(&sandbox, "half.graph", "", &["half.graph:1: ", "both its ends"]);
+    all_refuse(&sandbox, "half.graph", "", &["half.graph:2: ", "both its ends"]);
 }
 
 #[test]

@@ -707,6 +707,29 @@ fn a_mark_between_two_ids_is_no_id() {
 }
 
 #[test]
+fn ids_and_numbers_of_rows_are_no_weights() {
+    let weighted = ReadOptions { weighted: true, ..ReadOptions::default() };
+    for text in [
+        "id,source,target\n7,1,2\n8,2,3\n",
+        "edge_id,person_a,person_b\n7,1,2\n8,2,3\n",
+        "Unnamed: 0,id1,id2\n0,10,20\n1,20,30\n",
+        "from,to,id\n1,2,7\n2,3,8\n",
+        "date,from,to\n20240101,1,2\n20240102,2,3\n",
+    ] {
+        let error = read_with(text, Format::Csv, &weighted).unwrap_err();
+        assert!(
+            error.contains("does not seem to be a weight") && error.contains("--columns"),
+            "{error}"
+        );
+        assert!(read(text, Format::Csv).is_ok(), "{text}");
+    }
+    // Which of several it is, is not known.
+    let options = ReadOptions { weighted: true, ..by_columns("1", "4") };
+    let error = read_with("1 2 3 4\n2 5 6 1\n", Format::EdgeList, &options).unwrap_err();
+    assert!(error.contains("--columns 1,4,2"), "{error}");
+}
+
+#[test]
 fn lists_of_neighbours_are_no_edges() {
     for text in ["0 1 2 3\n1 2\n2 3\n3 0\n", "0 1 2\n1 2\n2 0\n", "1 2 3 4\n2 3 4\n3 4\n"] {
         for (text, format) in

@@ -1,6 +1,8 @@
 //! Decides whether the first row is a header, and which columns are read.
 
-use super::names::{VERTEX_NAMES, is_circumstance, is_graph_name, is_weight_name, measures, words};
+use super::names::{
+    VERTEX_NAMES, is_circumstance, is_graph_name, is_id_name, is_weight_name, measures, words,
+};
 use super::sample::{
     Field, Kind, KnownPairs, Sample, Values, is_code, is_digits, is_integer, is_of_signs,
 };
@@ -469,6 +471,13 @@ impl Sample<'_> {
         }
         if !header {
             let place = (0..).find(free).unwrap_or(2);
+            let are_chosen = ends != [0, 1] && mark.is_none();
+            if are_chosen && (0..self.first.len()).filter(free).count() > 1 {
+                return Err(format!(
+                    "several columns could be the weight: use --columns with the one that is, such as {}",
+                    self.columns_option(header, &[ends[0], ends[1], place])
+                ));
+            }
             return match self.first.get(place) {
                 Some(field) if field.starts_with(b"{") => Err(format!(
                     "the third column has attributes as Python writes them, `{}`, not weights: write the file with \
@@ -485,10 +494,13 @@ impl Sample<'_> {
                     .filter(|&place| self.first.get(place).is_some_and(|name| !name.is_empty()))
                     .find(free);
                 let third = third.unwrap_or(2);
-                match self.first.get(third).is_some_and(|name| is_circumstance(name)) {
+                // Before the ends are numbers of rows, and ids of edges.
+                let is_before = ends.iter().all(|&end| third < end);
+                let is_none = |name: &Field<'_>| is_circumstance(name) || is_id_name(name);
+                match is_before || self.first.get(third).is_some_and(is_none) {
                     false => Ok(third),
                     true => Err(format!(
-                        "the third column, `{}`, does not seem to be a weight: leave --weighted out, or use {}",
+                        "the column `{}` does not seem to be a weight: leave --weighted out, or use {}",
                         self.shown(third),
                         self.columns_option(header, &[ends[0], ends[1], third])
                     )),

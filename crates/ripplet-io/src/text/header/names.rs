@@ -227,6 +227,12 @@ pub(crate) fn is_circumstance(name: &[u8]) -> bool {
     words(name).iter().any(|word| CIRCUMSTANCE_WORDS.contains(&word.as_str()))
 }
 
+/// Whether a name is that of an id, or of a row's number.
+pub(super) fn is_id_name(name: &[u8]) -> bool {
+    const WORDS: [&str; 9] = ["id", "ids", "index", "idx", "key", "nr", "row", "uuid", "unnamed"];
+    words(name).iter().any(|word| WORDS.contains(&word.as_str()))
+}
+
 fn is_measure_word(word: &str) -> bool {
     CIRCUMSTANCE_WORDS.contains(&word) || QUANTITY_WORDS.contains(&word)
 }
