@@ -325,6 +325,26 @@ def test_ids_are_any_column_and_lengths_of_time_are_timedeltas_too() -> None:
     rp.fraud.run(table, confirmed=known, cleared=pd.Series([7]), trusted=pd.Index([8]), window="336h", **chosen)
 
 
+def test_ids_in_an_index_are_not_passed_over() -> None:
+    alerts = pd.Series([4, 4, 4, 5, 5], name="account")
+    frame = pd.DataFrame({"account": alerts, "n": 1})
+    counts = frame.groupby("account").size()
+    filtered = alerts[alerts == 5]
+    for name in ("known_bad", "trusted", "confirmed", "cleared", "entity_table"):
+        for column in (alerts.value_counts(), counts, filtered):
+            with pytest.raises(rp.InputError, match=rf"{name}: a Series .* \.index, or its \.tolist"):
+                rp.fraud.run(rows(), mapping=MAPPING, **WINDOWS, **{name: column})
+        for table in (frame.groupby("account").sum(), counts.to_frame()):
+            with pytest.raises(rp.InputError, match=rf"{name}: .*index 'account' .*reset_index"):
+                rp.fraud.run(rows(), mapping=MAPPING, **WINDOWS, **{name: table})
+    with pytest.raises(rp.InputError, match="confirmed: a Series"):
+        rp.fraud.evaluate(rows(), mapping=MAPPING, confirmed=counts, **WINDOWS)
+    # The rows of a table with the column are taken, whatever the index.
+    known = pd.DataFrame({"id": ["ann", "ivo", "kai"]})[1:]
+    expected = rp.fraud.run(rows(), mapping=MAPPING, known_bad=["ivo", "kai"], **WINDOWS).scores.to_arrow()
+    assert rp.fraud.run(rows(), mapping=MAPPING, known_bad=known, **WINDOWS).scores.to_arrow().equals(expected)
+
+
 def hash_of(id: str) -> int:
     """Returns a name as a number."""
     return int.from_bytes(id.encode(), "little") % 1_000_003

@@ -342,3 +342,37 @@ def test_planted_graphs_are_the_commands(command: Any, tmp_path: Path) -> None:
     assert truth.shape == (500,) and truth.dtype == np.uint32
     with pytest.raises(rp.InputError):
         rp.generate.planted(10, 2000)
+
+
+def test_columns_of_pyarrow_have_the_values_of_python() -> None:
+    pa = pytest.importorskip("pyarrow")
+    g = rp.graph([(0, 1), (1, 2), (2, 0), (2, 3), (3, 4), (4, 5), (5, 3)])
+    c = rp.communities(g)
+    labels = [None, 0, 0, 1, 1, None]
+    for column in (pa.array(labels), pa.chunked_array([labels[:2], labels[2:]])):
+        assert c.compare(column) == c.compare(labels)
+        assert rp.communities(g, labels=column, iterations=0) == rp.communities(g, labels=labels, iterations=0)
+    masked = np.ma.array([7, 0, 0, 1, 1, 7], mask=[1, 0, 0, 0, 0, 1])
+    assert c.compare(masked) == c.compare(labels)
+    ids = [0, 5]
+    assert rp.seeded(g, pa.array(ids)) == rp.seeded(g, ids)
+    assert rp.communities(g, refine="modularity", resolution=1.0, fixed=pa.array(ids)) == rp.communities(
+        g, refine="modularity", resolution=1.0, fixed=ids
+    )
+    assert rp.closeness(g, vertices=pa.array(ids)).to_dict() == rp.closeness(g, vertices=ids).to_dict()
+    assert rp.pagerank(g, personalize=pa.array(ids)).to_dict() == rp.pagerank(g, personalize=ids).to_dict()
+
+
+def test_tables_are_no_columns_of_ids() -> None:
+    pd, pa = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
+    g = rp.graph([(0, 1), (1, 2)])
+    for table in (pd.DataFrame({"id": [0]}), pa.table({"id": [0]})):
+        for call in (
+            lambda: rp.seeded(g, table),
+            lambda: rp.closeness(g, vertices=table),
+            lambda: rp.pagerank(g, personalize=table),
+            lambda: rp.communities(g, labels=table),
+            lambda: rp.apsp(g, sources=table),
+        ):
+            with pytest.raises(rp.OptionError, match="expected a column of values, and not a table"):
+                call()

@@ -18,6 +18,7 @@ from ._notebook import bars, line_of
 from ._options import call, given, options
 from ._progress import Progress, reporter
 from ._ranks import end_with_the_interpreter
+from ._tables import plain_values
 from .errors import InputError, OptionError, UnknownVertexError
 
 if TYPE_CHECKING:
@@ -399,6 +400,7 @@ def _weighted_vertices(of: Graph, chosen: Mapping[Any, float] | Iterable[Hashabl
     if isinstance(chosen, str | bytes):
         raise OptionError("personalize: expected several ids, not a string")
     try:
+        chosen = plain_values(chosen, "personalize")
         # A pandas Series, too, has its ids and its weights.
         weights = chosen.items() if hasattr(chosen, "items") else dict.fromkeys(chosen, 1.0).items()
         return [(of.vertex(id), weight) for id, weight in weights]

@@ -19,7 +19,7 @@ from ._options import call, given, options
 from ._program import Program, choices_of, chosen_program, variable
 from ._progress import Progress, reporter
 from ._ranks import end_with_the_interpreter
-from ._tables import is_missing
+from ._tables import has_ids, is_missing, plain_values
 from .errors import InputError, OptionError
 
 if TYPE_CHECKING:
@@ -1007,7 +1007,7 @@ def seeded(
         if has_ids(seeds):
             rows = by_index(seeds)
         else:
-            rows = dict(seeds) if isinstance(seeds, Mapping) else {id: (id, 1.0) for id in seeds}
+            rows = dict(seeds) if isinstance(seeds, Mapping) else {id: (id, 1.0) for id in plain_values(seeds, "seeds")}
     except TypeError as error:
         raise OptionError(f"seeds: expected a dict, or ids: {error}") from None
     vertices: list[int] = []
@@ -1170,6 +1170,7 @@ def label_values(of: Graph, labels: Any, name: str) -> list[Any]:
     if type(labels).__module__.startswith("ripplet.") and hasattr(labels, "to_dict"):
         # Values of an analysis, which has ids of its own.
         labels = labels.to_dict()
+    labels = plain_values(labels, name)
     if isinstance(labels, Mapping):
         rows: Iterable[tuple[Any, Any]] = labels.items()
     elif has_ids(labels):
@@ -1193,14 +1194,6 @@ def label_values(of: Graph, labels: Any, name: str) -> list[Any]:
         is_listed[vertex] = True
         values[vertex] = label_of(label)
     return values
-
-
-def has_ids(series: Any) -> bool:
-    """Returns whether the index of a Series of pandas has ids: whether it is not the default one, positions from 0."""
-    if type(series).__module__.partition(".")[0] != "pandas" or not hasattr(series, "items") or hasattr(series, "columns"):
-        return False
-    index = series.index
-    return not (type(index).__name__ == "RangeIndex" and index.start == 0 and index.step == 1)
 
 
 def by_index(seeds: Any) -> dict[Any, Any]:
@@ -1233,7 +1226,7 @@ def chosen_vertices(of: Graph, chosen: Any, name: str) -> npt.NDArray[np.uint32]
     if isinstance(chosen, (str, bytes)):
         raise OptionError(f"{name}: expected several ids, not a string")
     try:
-        return np.array([of.vertex(id) for id in chosen], dtype=np.uint32)
+        return np.array([of.vertex(id) for id in plain_values(chosen, name)], dtype=np.uint32)
     except TypeError as error:
         raise OptionError(f"{name}: expected ids: {error}") from None
 

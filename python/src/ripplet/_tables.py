@@ -197,6 +197,37 @@ def is_path(value: Any) -> bool:
     return isinstance(value, (str, os.PathLike))
 
 
+def has_ids(series: Any) -> bool:
+    """Returns whether the index of a Series of pandas has ids: whether it is not the default one, positions from 0."""
+    if type(series).__module__.partition(".")[0] != "pandas" or not hasattr(series, "items") or hasattr(series, "columns"):
+        return False
+    return not is_default(series.index)
+
+
+def is_default(index: Any) -> bool:
+    """Returns whether an index of pandas is the default one: positions from 0."""
+    return type(index).__name__ == "RangeIndex" and index.start == 0 and index.step == 1
+
+
+def is_frame(values: Any) -> bool:
+    """Returns whether a value is a table of several columns: iterating over it gives their names, or whole columns."""
+    return (hasattr(values, "columns") or hasattr(values, "column_names")) and not isinstance(values, Mapping)
+
+
+def plain_values(values: Any, name: str) -> Any:
+    """Returns the values of a column of pyarrow as Python's, and others as they are: pyarrow iterates over scalars of its own,
+    which are equal to no value of Python.
+
+    Raises
+    ------
+    OptionError
+        If the values, of an option of this name, are a table.
+    """
+    if is_frame(values):
+        raise OptionError(f"{name}: expected a column of values, and not a table: pass one of its columns")
+    return values.to_pylist() if hasattr(values, "to_pylist") else values
+
+
 def pandas_cells(series: Any, name: str) -> Column:
     """Returns a column of pandas. Its dtype may be numpy's, an extension's or a category's."""
     dtype = series.dtype
@@ -293,8 +324,8 @@ def cells_of_objects(values: list[Any], name: str) -> Column:
 
 
 def is_missing(value: Any) -> bool:
-    """Returns whether a cell is ``None``, NaN, NaT or pandas' NA."""
-    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+    """Returns whether a cell is ``None``, NaN, NaT, pandas' NA, or masked."""
+    if value is None or value is np.ma.masked or type(value).__name__ in ("NAType", "NaTType"):
         return True
     return isinstance(value, (float, np.floating, np.datetime64, decimal.Decimal)) and bool(value != value)
 

@@ -32,7 +32,7 @@ from . import _native as native
 from ._graph import Graph, set_once
 from ._options import given, options
 from ._progress import Progress, reporter
-from ._tables import Table, is_missing, is_path, native_table
+from ._tables import Table, has_ids, is_default, is_missing, is_path, native_table
 from .errors import InputError, OptionError
 
 if TYPE_CHECKING:
@@ -417,9 +417,27 @@ def list_of(table: Any, name: str) -> Any:
         return None
     if is_path(table):
         return os.fspath(table)
+    if has_ids(table):
+        raise InputError(
+            f"{name}: a Series whose index is not 0, 1, … has ids in the index or in the values: pass its .index, or its .tolist()"
+        )
     if is_column(table):
         table = {"id": ids_of(table, name)}
+    elif type(table).__module__.partition(".")[0] == "pandas" and hasattr(table, "columns"):
+        refuse_ids_in_index(table, name)
     return native_table(table, name)
+
+
+def refuse_ids_in_index(frame: Any, name: str) -> None:
+    """Refuses a data frame that has no column `id`, but an index that is not the default one."""
+    if "id" in list(frame.columns) or is_default(frame.index):
+        return
+    names = [column for column in frame.index.names if column is not None]
+    shown = f"its index {', '.join(map(repr, names))}" if names else "its index, which is not 0, 1, …,"
+    raise InputError(
+        f"{name}: the data frame has no column 'id', and {shown} may have the ids: make the index a column with .reset_index(),"
+        " or name the column with the ids 'id'"
+    )
 
 
 def is_column(values: Any) -> bool:
@@ -535,7 +553,8 @@ def run(
     known_bad, trusted, confirmed, cleared : table, path, or list or column of ids, optional
         Accounts that are known to be bad, trusted, confirmed to be bad by an analyst, or found to be good: a column ``id``, and
         optional columns ``kind``, ``from`` and ``until``; or the ids alone, as a list, a set, an array or a column such as
-        ``df["id"]``.
+        ``df["id"]``. A Series of pandas whose index is not 0, 1, … is refused, as either may be the ids: pass ``.index`` or
+        ``.tolist()``.
     entity_table : table or path, optional
         Features of entities, which become evidence of the scores: a column ``id``, and columns of numbers or categories.
     window, slide : str or timedelta, default "30d" and "1d"
