@@ -7,7 +7,8 @@
 //! Columns are found by name ([`crate::Columns`]): `source` and `target`, else the only known pair of names,
 //! as in text; others are not read. Ids may be integers of any width, or strings (`Utf8`, `LargeUtf8`,
 //! `Utf8View`), either also dictionary-encoded. If both columns are integers, so are the ids, and negative
-//! ones are allowed; an integer beside a string requires `--ids names`. Weights may be numbers of any type.
+//! ones are allowed; an integer beside a string requires `--ids names`. Weights may be numbers of any type; a decimal
+//! becomes the nearest float.
 //!
 //! A null is an error that names the row. So is a weight that is NaN, infinite or negative.
 //!
@@ -117,6 +118,29 @@ pub fn edges_of_batches(
 ) -> Result<EdgeTable, ReadError> {
     let edges = Table::of_batches(batches).and_then(|table| edges_of_table(&table, options));
     edges.map(|(edges, _)| edges).map_err(|fault| fault.of(Path::new("(batches)")))
+}
+
+/// Columns of a table by their places: an edge's ends, and its weight.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EdgeColumns {
+    /// The source.
+    pub source: usize,
+    /// The target.
+    pub target: usize,
+    /// The weight; nothing if weights are not read.
+    pub weight: Option<usize>,
+}
+
+/// Returns the columns that [`edges_of_batches`] reads of a table with a schema. Columns that the options name may have types
+/// that it refuses.
+///
+/// # Errors
+/// If a column is missing, or several could be an end or the weight; the message advises options of the command.
+pub fn edge_columns(schema: &Schema, options: &ReadOptions) -> Result<EdgeColumns, String> {
+    let ends = ends(schema, &options.columns, None)?;
+    let weight = options.weighted.then(|| weight(schema, &options.columns, ends, &ends));
+    let [source, target] = ends;
+    Ok(EdgeColumns { source, target, weight: weight.transpose()? })
 }
 
 /// Variant of [`parse`] for a file with a name.

@@ -9,6 +9,7 @@ use crate::shown::shown_number;
 use arrow_array::cast::AsArray;
 use arrow_array::types::*;
 use arrow_array::{Array, LargeStringArray, StringArray, StringViewArray};
+use arrow_buffer::ArrowNativeType;
 use arrow_schema::DataType;
 use ripplet_graph::{ExternalId, OutOfMemory, memory};
 use std::borrow::Cow;
@@ -64,7 +65,7 @@ pub(crate) fn id_kind(kind: &DataType) -> Option<Ids> {
 
 /// Whether values of this type can be weights.
 pub(super) fn is_number(kind: &DataType) -> bool {
-    kind.is_integer() || kind.is_floating()
+    kind.is_integer() || kind.is_floating() || kind.is_decimal()
 }
 
 /// Returns the first row of a column that has a null, itself or in the dictionary.
@@ -83,7 +84,26 @@ pub(crate) fn floats(column: &dyn Array) -> Result<Option<Vec<f64>>, OutOfMemory
             column.as_primitive::<Float32Type>().values().iter().map(|&w| w.into()),
         )?,
         DataType::Float64 => memory::copied(column.as_primitive::<Float64Type>().values())?,
+        DataType::Decimal32(..) => decimals::<Decimal32Type>(column)?,
+        DataType::Decimal64(..) => decimals::<Decimal64Type>(column)?,
+        DataType::Decimal128(..) => decimals::<Decimal128Type>(column)?,
+        DataType::Decimal256(..) => decimals::<Decimal256Type>(column)?,
         _ => return Ok(None),
+    }))
+}
+
+/// Returns the float nearest to each decimal of a column.
+fn decimals<T: DecimalType>(column: &dyn Array) -> Result<Vec<f64>, OutOfMemory> {
+    // Powers of 10 up to this one are exact, and so are integers up to 2⁵³: their quotient is rounded once.
+    const EXACT_POWERS: i8 = 22;
+    const EXACT: i64 = 1 << f64::MANTISSA_DIGITS;
+    let column = column.as_primitive::<T>();
+    let scale = column.scale();
+    let unit = (0..=EXACT_POWERS).contains(&scale).then(|| 10f64.powi(scale.into()));
+    memory::collected(column.values().iter().map(|&value| match (value.to_i64(), unit) {
+        (Some(value), Some(unit)) if (-EXACT..=EXACT).contains(&value) => value as f64 / unit,
+        // The text of a decimal is a number.
+        _ => T::format_decimal(value, column.precision(), scale).parse().unwrap_or(f64::NAN),
     }))
 }
 

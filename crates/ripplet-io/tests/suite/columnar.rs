@@ -306,6 +306,35 @@ fn weights_of_every_type() {
 }
 
 #[test]
+fn decimals_are_weights() {
+    let column = || cast(UInt32Array::from(vec![1, 2]));
+    let with = |weight: ArrayRef| {
+        files(vec![("source", column()), ("target", column()), ("weight", weight)])
+    };
+    let small = Decimal32Array::from(vec![5, 125]).with_precision_and_scale(9, 2).unwrap();
+    let cents = Decimal128Array::from(vec![5, 125]).with_precision_and_scale(38, 2).unwrap();
+    for weight in [cast(small), cast(cents)] {
+        assert_eq!(read_all(with(weight), &weighted()).weights(), Some(&[0.05, 1.25][..]));
+    }
+    // Above 2⁵³, and with a scale whose power of 10 is not exact, as digits are read.
+    let large = vec![9_007_199_254_740_993_000_001_i128, 3];
+    let large = Decimal128Array::from(large).with_precision_and_scale(38, 6).unwrap();
+    let expected = [9_007_199_254_740_993.000001, 0.000003];
+    assert_eq!(read_all(with(cast(large)), &weighted()).weights(), Some(&expected[..]));
+    let fine = Decimal128Array::from(vec![3, 7]).with_precision_and_scale(38, 30).unwrap();
+    assert_eq!(read_all(with(cast(fine)), &weighted()).weights(), Some(&[3e-30, 7e-30][..]));
+    for (weight, what) in
+        [(vec![Some(1), Some(-5)], "`-0.05` is not a weight"), (vec![Some(1), None], "a null")]
+    {
+        let weight = Decimal128Array::from(weight).with_precision_and_scale(38, 2).unwrap();
+        let error = error_of(with(cast(weight)), &weighted());
+        assert!(error.starts_with("(bytes) at row 2: ") && error.contains(what), "{error}");
+    }
+    let ids = Decimal128Array::from(vec![1, 2]).with_precision_and_scale(38, 0).unwrap();
+    assert!(error_of(edges(cast(ids), column()), &auto()).contains("Decimal128"));
+}
+
+#[test]
 fn a_null_is_an_error_with_its_row() {
     let some = || cast(UInt32Array::from(vec![1, 2, 3, 4, 5]));
     let null = cast(UInt32Array::from(vec![Some(1), Some(2), Some(3), None, None]));
