@@ -105,6 +105,8 @@ struct Cells {
     /// Numbers with commas between thousands, which are none here.
     with_commas: u64,
     dates: u64,
+    /// Whether the column's type is that of categories, whatever their texts.
+    categories: bool,
     /// The first that is no number.
     other: Option<String>,
 }
@@ -123,6 +125,7 @@ impl Cells {
 
     fn of_type(&self) -> Type {
         match self.filled {
+            _ if self.categories => Type::Categories,
             filled if filled == self.numbers => Type::Numbers,
             filled if filled == self.dates => Type::Dates,
             _ => Type::Categories,
@@ -131,7 +134,8 @@ impl Cells {
 
     /// Returns a note if most cells of a column of categories are numbers.
     fn note(&self, column: &str) -> Option<String> {
-        let other = self.other.as_ref().filter(|_| self.of_type() == Type::Categories)?;
+        let is_guessed = self.of_type() == Type::Categories && !self.categories;
+        let other = self.other.as_ref().filter(|_| is_guessed)?;
         let most = 2 * (self.numbers + self.with_commas) > self.filled;
         most.then(|| {
             format!(
@@ -374,6 +378,7 @@ fn cells(table: &TableSource, columns: &[&str]) -> Result<Vec<Cells>, ListError>
             if numbers(column).is_some() {
                 continue;
             }
+            of.categories |= matches!(column.data_type(), DataType::Dictionary(..));
             let texts = texts(column).ok_or_else(|| unfit(table.path(), columns, at, column))?;
             (0..texts.len()).filter_map(|row| field(&texts, row)).for_each(|text| of.add(text));
         }
