@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import decimal
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -159,3 +161,145 @@ def test_empty_tables_are_refused_and_empty_numbers_are_not() -> None:
 def test_seeds_that_are_none(seeds: Any) -> None:
     with pytest.raises(rp.RippletError):
         rp.seeded([(1, 2), (2, 3)], seeds)
+
+
+EDGES = [(1, 2), (2, 3), (3, 4)]
+AMBIGUOUS: list[tuple[Any, str]] = [
+    (tuple(EDGES), "a tuple of tuples"),
+    (tuple(EDGES[:2]), "a tuple of tuples"),
+    ((("ann", "bob"), ("cid", "dan")), "a tuple of tuples"),
+    ([[0, 1, 2], [1, 2, 3]], "2 lists of three"),
+    ([np.array([0, 1, 2]), np.array([1, 2, 3]), np.array([1, 1, 2])], "3 lists of three"),
+    (["ab", "bc"], r"row 0 .*an edge is a pair such as .*not 'ab'"),
+    ([("a", "b"), "bc"], r"row 1 .*not 'bc'"),
+    ([{"source": 1, "target": 2}, {"source": 2, "target": 3}], r"row 0 .*pandas.DataFrame"),
+    ([1, 2], r"row 0 .*not 1"),
+]
+
+
+@pytest.mark.parametrize("data, message", AMBIGUOUS, ids=str)
+def test_what_may_be_edges_or_columns_is_refused(data: Any, message: str) -> None:
+    with pytest.raises(rp.InputError, match=message):
+        rp.graph(data)
+
+
+def test_what_is_either_edges_or_columns_is_read() -> None:
+    assert rp.graph(EDGES).edges == 3
+    assert rp.graph(*zip(*EDGES, strict=True)).edges == 3
+    assert rp.graph(([1, 2, 3], [2, 3, 4])).edges == 3
+    assert rp.graph([list(edge) for edge in EDGES]).edges == 3
+    assert rp.graph([[0, 1], [1, 2]]).vertices == 3
+    assert rp.graph([(0, 1, 2), (1, 2, 3)]).weighted
+    columns = {"source": iter([1, 2]), "target": iter([2, 3]), "amount": iter([0.5, 2.0])}
+    assert rp.graph(columns, weight="amount").edge_arrays()[2].tolist() == [0.5, 2.0]
+
+
+def test_names_of_columns_that_are_false() -> None:
+    frame = pd.DataFrame([(7, 1, 2, 0.5), (7, 2, 3, 2.0)])
+    graph = rp.graph(frame[[1, 0, 2, 3]], source=0, target=2)
+    assert graph.ids.tolist() == [2, 3, 7]
+    graph = rp.graph(pd.DataFrame({0: [0.5, 1.5], 1: [1, 2], 2: [2, 3]}), source=1, target=2, weight=0)
+    assert graph.edge_arrays()[2].tolist() == [0.5, 1.5]
+    for table in (pl.DataFrame({"source": [1], "target": [2]}), pa.table({"source": [1], "target": [2]})):
+        with pytest.raises(rp.OptionError, match="weight: expected"):
+            rp.graph(table, weight=0)
+
+
+def test_two_columns_of_one_name() -> None:
+    frame = pd.DataFrame([(1, 2, 3)], columns=["source", "source", "target"])
+    with pytest.raises(rp.InputError, match="two columns .source"):
+        rp.graph(frame)
+    frame = pd.DataFrame([(1, 2, 3.0, 4.0)], columns=["source", "target", "weight", "weight"])
+    with pytest.raises(rp.InputError, match="2 columns 'weight'"):
+        rp.graph(frame, weight=True)
+
+
+def test_flags_are_true_or_false() -> None:
+    for directed in ("False", "no", 0, []):
+        with pytest.raises(rp.OptionError, match="directed: expected True or False"):
+            rp.graph([(1, 2)], directed=directed)
+    assert rp.graph([(1, 2)], directed=np.True_).directed
+
+
+def test_masked_entries_are_refused() -> None:
+    u, v = np.ma.array([1, 2, 99], mask=[0, 0, 1]), [2, 3, 4]
+    w = np.ma.array([1.0, 99.0, 1.0], mask=[0, 1, 0])
+    for call, message in [
+        (lambda: rp.graph(u, v), "row 2 .*source is masked"),
+        (lambda: rp.graph({"source": v, "target": u}), "row 2 .*target is masked"),
+        (lambda: rp.graph(v, v, w), "row 1 .*weight is masked"),
+        (lambda: rp.graph({"source": v, "target": v, "eur": w}, weight="eur"), "row 1 .*masked"),
+        (lambda: rp.graph(np.ma.array([[0, 1], [1, 9]], mask=[[0, 0], [0, 1]])), "row 1 .*edge_index is masked"),
+        (lambda: rp.swarm({"graph": u, "u": v, "v": v}), "null"),
+    ]:
+        with pytest.raises(rp.InputError, match=message):
+            call()
+    whole = np.ma.array([1, 2, 3], mask=[0, 0, 0])
+    assert rp.graph(whole, v).edges == 3
+
+
+def test_integers_of_numpy_are_ids() -> None:
+    u, v = np.array([5, 7, 9]), np.array([7, 9, 2**40])
+    expected = rp.graph(u, v)
+    edges = list(zip(u, v, strict=True))
+    frame = pd.DataFrame({"source": list(u), "target": list(v)}, dtype=object)
+    for graph in (rp.graph(edges), rp.graph(list(u), list(v)), rp.graph(frame)):
+        assert (graph.ids == expected.ids).all() and graph.edges == 3
+    with pytest.raises(rp.InputError, match="row 1 .*source is of the type float64"):
+        rp.graph([np.int64(1), np.float64(2)], [2, 3])
+
+
+def test_messages_on_types_name_the_column_and_the_remedy() -> None:
+    frame = pd.DataFrame({"s": [1.0, 2.0], "t": [2, 3]})
+    with pytest.raises(rp.InputError, match=r"s: ids are integers .*\.astype\(\"Int64\"\)"):
+        rp.graph(frame, source="s", target="t")
+    with pytest.raises(rp.InputError, match=r"row 0 .*: s is of the type float.*\.astype\(\"Int64\"\)"):
+        rp.graph(frame.astype(object), source="s", target="t")
+    ends = {"source": [1, 2], "target": [2, 3]}
+    for weights in ([True, False], pd.to_timedelta(["1D", "2D"]), ["1", "2"], pd.array([True, False], dtype="boolean")):
+        with pytest.raises(rp.InputError, match="row 0 .*: eur is .*, which is no number"):
+            rp.graph(pd.DataFrame({**ends, "eur": weights}), weight="eur")
+
+
+def test_weights_are_numbers_of_every_type() -> None:
+    ends = {"source": [1, 2], "target": [2, 3]}
+    decimals = [decimal.Decimal("0.5"), decimal.Decimal(2)]
+    kind = pa.decimal128(38, 2)
+    tables = [
+        pd.DataFrame({**ends, "weight": decimals}),
+        pd.DataFrame({**ends, "weight": pd.Series([0.5, 2], dtype=object)}),
+        pd.DataFrame({**ends, "weight": pd.array(decimals, dtype=pd.ArrowDtype(kind))}),
+        pl.DataFrame({**ends, "weight": pl.Series(decimals, dtype=pl.Decimal(20, 2))}),
+        pa.table({**ends, "weight": pa.array(decimals, kind)}),
+        pa.table({**ends, "weight": pa.array(decimals, pa.decimal256(60, 2))}),
+        {**ends, "weight": decimals},
+    ]
+    for table in tables:
+        assert rp.graph(table, weight=True).edge_arrays()[2].tolist() == [0.5, 2.0]
+    duckdb = pytest.importorskip("duckdb")
+    sums = duckdb.sql("select a as source, a + 1 as target, sum(b) as weight from (values (1, 2), (1, 3), (2, 4)) t(a, b) group by a")
+    assert sorted(rp.graph(sums, weight=True).edge_arrays()[2].tolist()) == [4.0, 5.0]
+    with pytest.raises(rp.InputError, match="row 1"):
+        rp.graph(pa.table({**ends, "weight": pa.array([1, None], kind)}), weight=True)
+    with pytest.raises(rp.InputError, match="row 1"):
+        rp.graph(pa.table({**ends, "weight": pa.array([1, -1], kind)}), weight=True)
+
+
+def test_files_are_named_by_a_pattern(tmp_path: Path) -> None:
+    pq = pytest.importorskip("pyarrow.parquet")
+    for at in (1, 2):
+        pq.write_table(pa.table({"source": [at], "target": [at + 1]}), tmp_path / f"{at}.parquet")
+    assert rp.graph(tmp_path / "*.parquet").edges == 2
+    for data in ([tmp_path / "1.parquet", tmp_path / "2.parquet"], [str(tmp_path / "1.parquet")], tmp_path, str(tmp_path)):
+        with pytest.raises(rp.InputError, match=r"by a pattern, as in graph\(.*parquet"):
+            rp.graph(data)
+
+
+def test_advice_on_columns_is_that_of_python() -> None:
+    columns = {"from": [1], "to": [2], "src": [3], "dst": [4]}
+    for table in frames(columns):
+        with pytest.raises(rp.InputError, match="source= and target=") as raised:
+            rp.graph(table)
+        assert "--" not in str(raised.value)
+    with pytest.raises(rp.InputError, match="name it with graph=$"):
+        rp.swarm(pd.DataFrame({"source": [1], "target": [2]}))

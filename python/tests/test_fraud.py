@@ -345,6 +345,88 @@ def test_ids_in_an_index_are_not_passed_over() -> None:
     assert rp.fraud.run(rows(), mapping=MAPPING, known_bad=known, **WINDOWS).scores.to_arrow().equals(expected)
 
 
+def test_a_column_of_categories_stays_one() -> None:
+    ids = sorted({*rows()["payer"], *rows()["payee"]})
+    codes = [str(at % 3) for at in range(len(ids))]
+    numbers = pd.DataFrame({"id": ids, "group": codes})
+    tables: list[tuple[Any, bool]] = [
+        (numbers, False),
+        (numbers.assign(group=[at % 3 for at in range(len(ids))]), False),
+        (numbers.assign(group=numbers["group"].astype("category")), True),
+        (numbers.assign(group=pd.Categorical([at % 3 for at in range(len(ids))])), True),
+        (pl.DataFrame({"id": ids, "group": codes}, schema_overrides={"group": pl.Categorical}), True),
+        (pa.table({"id": ids, "group": pa.array(codes).dictionary_encode()}), True),
+    ]
+    for table, is_category in tables:
+        found = rp.fraud.run(rows(), mapping=MAPPING, known_bad=["ivo", "kai"], entity_table=table, **WINDOWS)
+        columns = [name for name in found.scores.columns if name.startswith("table_group")]
+        assert ("table_group_share" in columns) == is_category and ("table_group" in columns) != is_category
+
+
+def test_lists_and_tables_have_nulls_for_masked_entries() -> None:
+    masked = np.ma.array(["ivo", "kai"], mask=[0, 1])
+    with pytest.raises(rp.InputError, match="known_bad: entry 1 .* is missing"):
+        rp.fraud.run(rows(), mapping=MAPPING, known_bad=masked, **WINDOWS)
+    amounts = np.ma.array(rows()["amount"], mask=[at == 5 for at in range(len(rows()["amount"]))])
+    with pytest.raises(rp.InputError, match="row 5 .*amount"):
+        rp.fraud.run({**rows(), "amount": amounts}, mapping=MAPPING, **WINDOWS)
+    days = np.ma.array(rows()["date"], mask=amounts.mask, dtype="datetime64[ns]")
+    with pytest.raises(rp.InputError, match="row 5 .*date"):
+        rp.fraud.run({**rows(), "date": days}, mapping=MAPPING, **WINDOWS)
+
+
+def test_days_and_times_are_those_of_python() -> None:
+    day = datetime.date(2024, 3, 10)
+    expected = rp.fraud.window(rows(), mapping=MAPPING, until="2024-03-25", since="2024-03-10", window="14d").edge_arrays()
+    for since, until in [
+        (day, datetime.date(2024, 3, 25)),
+        (pd.Timestamp(day), np.datetime64("2024-03-25")),
+        (datetime.datetime(2024, 3, 10, 1, tzinfo=datetime.timezone(datetime.timedelta(hours=1))), "2024-03-25"),
+    ]:
+        found = rp.fraud.window(rows(), mapping=MAPPING, until=until, since=since, window="14d").edge_arrays()
+        for mine, its in zip(found, expected, strict=True):
+            assert mine.tolist() == its.tolist()
+    for wrong in (20240310, pd.NaT, 3.5):
+        with pytest.raises(rp.OptionError, match="since: expected a day or a time"):
+            rp.fraud.run(rows(), mapping=MAPPING, since=wrong, **WINDOWS)
+
+
+def test_numbers_of_windows_and_ids_of_numpy(run: rp.fraud.Run) -> None:
+    for wrong in ("last", 0.5, True):
+        with pytest.raises(rp.OptionError, match="window: expected the number of a window"):
+            run.table("clusters", wrong)  # type: ignore[arg-type]
+        with pytest.raises(rp.OptionError, match="window: expected the number of a window"):
+            run.arrays(wrong)  # type: ignore[arg-type]
+    assert run.table("clusters", np.int64(-1)).to_arrow().equals(run.table("clusters", -1).to_arrow())
+    with pytest.raises(rp.InputError, match="no window .* has an entity with the id `7`"):
+        run.find(np.int64(7))
+
+
+ADVICE: list[tuple[dict[str, Any], str]] = [
+    ({"transactions": change(amount=[1.0, -2.0, 1.0, 3.0])}, 'on_error="skip" leaves such rows out'),
+    ({"transactions": change(date=["2024-03-09", "2024-03-02", "2024-03-03", "2024-03-04"])}, 'late="7d" .*skip_late_rows=True'),
+    ({"since": "2025-01-01"}, "outside since= and before="),
+    ({"mapping": {**MAPPING, "ammount": "amount"}}, "mapping: in .ammount.: unknown field"),
+    ({"mapping": {**MAPPING, "source": "payer"}}, r"mapping: in .source.: .*expected a dict with .* \{.column.: .payer., .kind."),
+    ({"mapping": {"amount": "amount"}}, "^mapping: missing field .time.$"),
+]
+
+
+@pytest.mark.parametrize("options, message", ADVICE, ids=lambda value: str(value)[:40])
+def test_messages_advise_what_python_has(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(rp.InputError, match=message):
+        rp.fraud.run(**{"transactions": rows(), "mapping": MAPPING, **WINDOWS, **options})
+
+
+def test_notes_and_folders_advise_what_python_has(tmp_path: Path) -> None:
+    options: dict[str, Any] = {"mapping": MAPPING, "known_bad": ["ivo", "kai"], "since": "2024-03-05", **WINDOWS}
+    notes = rp.fraud.run(rows(), output=tmp_path / "run", **options).notes
+    assert any("outside since= and before=" in note for note in notes)
+    assert not any("--" in note for note in [*notes, *rp.fraud.open(tmp_path / "run").notes])
+    with pytest.raises(rp.RippletError, match=r"\(resume=True\)"):
+        rp.fraud.run(rows(), output=tmp_path / "run", **options)
+
+
 def hash_of(id: str) -> int:
     """Returns a name as a number."""
     return int.from_bytes(id.encode(), "little") % 1_000_003
@@ -442,7 +524,7 @@ def test_a_window_without_pairs_is_a_graph_without_vertices() -> None:
 BAD_WINDOW: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"until": "2030-01-01"}, ValueError, "no window that ends then: the last days of the 5 windows are 2024-03-14 to 2024-03-30"),
     ({"until": "soon"}, ValueError, "until: "),
-    ({"until": 20240318}, TypeError, "until: expected a string"),
+    ({"until": 20240318}, TypeError, "until: expected a day or a time"),
     ({"before": "2023-01-01"}, ValueError, "no window that ends then: there are no transactions"),
     ({"transactions": change(amount=[1.0, -2.0, 1.0, 3.0])}, ValueError, "row 1 .*below 0"),
     ({"transactions": None}, TypeError, "transactions: a table or paths"),
@@ -502,7 +584,7 @@ def test_notes_of_a_search_are_the_commands(run: rp.fraud.Run) -> None:
     arguments = [path, "fraud", "find", "", str(run.folder), "--part", "--most", "2"]
     said = subprocess.run(arguments, capture_output=True, text=True, check=True).stderr
     assert len(found.notes) == 2 and found.others == int(found.notes[0].split()[0])
-    notes = said.replace("--most ", "most=").splitlines()
+    notes = said.replace("--most ", "most=").replace("--model FILE", 'model="FILE"').splitlines()
     assert notes == [f"note: {note}" for note in found.notes]
     again = pickle.loads(pickle.dumps(found))
     assert again.to_arrow().equals(found.to_arrow()) and (again.others, again.notes) == (found.others, found.notes)

@@ -276,3 +276,48 @@ def test_an_igraph_with_equal_names_can_be_annotated() -> None:
     found = rp.communities(graph)
     found.annotate(graph)
     assert graph.vs["community"] == [found[at] for at in range(3)]
+
+
+AGREEMENT: list[tuple[list[str], bool]] = [
+    (["source", "target", "from", "to"], True),
+    (["from", "to", "src", "dst"], False),
+    (["u", "v", "payer", "payee"], False),
+    (["sender", "receiver", "x"], True),
+    (["payer", "payee", "x"], True),
+    (["i", "j", "x"], True),
+    (["from_id", "to_id", "x"], True),
+    (["Source", "Target", "x"], True),
+    (["id", "community"], False),
+    (["a", "b", "c"], False),
+]
+
+
+@pytest.mark.parametrize("names, is_read", AGREEMENT, ids=str)
+def test_all_kinds_of_tables_find_the_same_columns(names: list[str], is_read: bool) -> None:
+    columns = {name: [10 * at, 10 * at + 1] for at, name in enumerate(names)}
+    frame = pd.DataFrame(columns)
+    tables: list[Any] = [frame, columns, frame.convert_dtypes(dtype_backend="pyarrow"), pl.DataFrame(columns), pa.table(columns)]
+    for table in tables:
+        if is_read:
+            assert rp.graph(table).ids.tolist() == [0, 1, 10, 11]
+        else:
+            with pytest.raises(rp.InputError, match="source= and target="):
+                rp.graph(table)
+
+
+def test_all_kinds_of_tables_find_the_same_weights() -> None:
+    ends = {"source": ["a", "b"], "target": ["b", "c"]}
+    for more, weights in [
+        ({"amount": [1.5, 2.0]}, [1.5, 2.0]),
+        ({"amount": [1.5, 2.0], "weight": [3, 4]}, [3.0, 4.0]),
+        ({"amount": [1.5, 2.0], "note": ["x", "y"]}, [1.5, 2.0]),
+        ({"amount": [1.5, 2.0], "count": [3, 4]}, None),
+        ({"note": ["x", "y"]}, None),
+    ]:
+        columns = {**ends, **more}
+        for table in (pd.DataFrame(columns), columns, pl.DataFrame(columns), pa.table(columns)):
+            if weights is None:
+                with pytest.raises(rp.InputError, match="weight="):
+                    rp.graph(table, weight=True)
+            else:
+                assert rp.graph(table, weight=True).edge_arrays()[2].tolist() == weights

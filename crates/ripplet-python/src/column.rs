@@ -13,7 +13,7 @@ use arrow_buffer::{Buffer, ScalarBuffer};
 use arrow_schema::DataType;
 use pyo3::buffer::{ElementType, PyUntypedBuffer};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyInt, PyList, PyString};
+use pyo3::types::{PyBool, PyFloat, PyInt, PyList, PyString};
 use ripplet::graph::{VertexId, memory};
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -24,6 +24,12 @@ pub struct Column(ArrayRef);
 
 #[pymethods]
 impl Column {
+    /// Returns a column of values, of which errors have a name.
+    #[staticmethod]
+    fn of(values: &Bound<'_, PyAny>, name: &str) -> PyResult<Column> {
+        Ok(Column(column_of(values, name)?))
+    }
+
     /// Returns a column of names that are given by their numbers.
     #[staticmethod]
     fn dictionary(
@@ -158,8 +164,10 @@ fn of_list(list: &Bound<'_, PyList>, name: &str) -> PyResult<ArrayRef> {
         }
         return Ok(Arc::new(names.finish()));
     }
-    let is_integer = |value: &Bound<'_, PyAny>| {
-        value.is_instance_of::<PyInt>() && !value.is_instance_of::<PyBool>()
+    // Integers of numpy are none of Python's, but have its protocol.
+    let is_integer = |value: &Bound<'_, PyAny>| match value.is_instance_of::<PyInt>() {
+        true => !value.is_instance_of::<PyBool>(),
+        false => value.hasattr("__index__").unwrap_or(false),
     };
     let mut signed: Vec<i64> = Vec::new();
     let mut unsigned: Vec<u64> = Vec::new();
@@ -167,6 +175,9 @@ fn of_list(list: &Bound<'_, PyList>, name: &str) -> PyResult<ArrayRef> {
     for (row, value) in list.iter().enumerate() {
         if !is_integer(&value) {
             let expected = match row {
+                _ if value.is_instance_of::<PyFloat>() => {
+                    "ids are integers or strings: convert the column, as with .astype(\"Int64\")"
+                }
                 0 => "ids are integers or strings",
                 _ => "the first one is an integer",
             };

@@ -72,7 +72,7 @@ impl Failure {
 }
 
 /// What messages advise by options of the command, and the same in Python.
-const ADVICE: [(&str, &str); 9] = [
+const ADVICE: [(&str, &str); 19] = [
     ("--ids names", "id_kind=\"names\""),
     ("--ids signed", "id_kind=\"signed\""),
     ("--ids unsigned", "id_kind=\"unsigned\""),
@@ -82,6 +82,19 @@ const ADVICE: [(&str, &str); 9] = [
     ("(--to parquet)", "(format=\"parquet\")"),
     ("(--to csv)", "(format=\"csv\")"),
     ("--delimiter tab", "delimiter=\"tab\""),
+    ("(--resume)", "(resume=True)"),
+    ("--since and --before", "since= and before="),
+    ("by --model FILE", "by model=\"FILE\""),
+    ("--model none", "model=\"none\""),
+    ("--model auto", "model=\"auto\""),
+    ("those of --exact", "those of exact=True"),
+    ("without --full-slides (and --follow)", "without full_slides=True"),
+    ("; --known sets their share", "; known= sets their share"),
+    (
+        "--columns names the column of graphs",
+        "source=, target= or weight= names the column of graphs",
+    ),
+    ("with --password-file, set PGPASSWORD", "with PGPASSFILE, set PGPASSWORD"),
 ];
 
 /// What messages on tables in memory advise, whose ids have their types.
@@ -90,6 +103,32 @@ const ADVICE_ON_TABLES: [(&str, &str); 3] = [
     ("--ids names reads them as names", "make them strings"),
     ("use --ids names", "make all of them strings"),
 ];
+
+/// What messages advise by options of the command with names or numbers of columns, and the same in Python.
+const ADVICE_ON_COLUMNS: [(&str, &str); 2] = [
+    (
+        "use --columns ",
+        "name the ends of an edge with source= and target=, and its weight with weight=",
+    ),
+    ("use --graph-column ", "name it with graph="),
+];
+
+/// Returns a message that advises options of Python in place of those of the command.
+pub fn in_python(mut message: String) -> String {
+    for (command, python) in ADVICE_ON_COLUMNS {
+        if let Some(at) = message.find(command) {
+            let advice = &message[at..];
+            let end = [advice.find("; "), advice.find('\n')].into_iter().flatten().min();
+            let end = end.unwrap_or(advice.len());
+            let by_number = match advice[..end].contains("--no-header") {
+                true => ", by number as in source=\"1\", target=\"2\", header=False",
+                false => "",
+            };
+            message.replace_range(at..at + end, &format!("{python}{by_number}"));
+        }
+    }
+    advising(message, &ADVICE)
+}
 
 /// Returns a message with other advice.
 fn advising(mut message: String, advice: &[(&str, &str)]) -> String {
@@ -103,7 +142,7 @@ fn advising(mut message: String, advice: &[(&str, &str)]) -> String {
 
 impl From<Failure> for PyErr {
     fn from(Failure { class, message }: Failure) -> PyErr {
-        let message = advising(message, &ADVICE);
+        let message = in_python(message);
         Python::attach(|py| {
             let raised = py
                 .import("ripplet.errors")

@@ -1,6 +1,6 @@
 //! Fraud: runs of windows over tables.
 
-use crate::error::{Class, Failure};
+use crate::error::{Class, Failure, in_python};
 use crate::graph::Graph;
 use crate::job::Watch;
 use crate::options::Options;
@@ -25,7 +25,7 @@ use ripplet::fraud::run::{
     self, ListFiles, Lists, ModelChoice, PipelineError, PipelineObserver, RunOptions, notes,
 };
 use ripplet::fraud::source::reader::{ReaderError, Reading, Sources};
-use ripplet::fraud::source::{SourceError, TableSource};
+use ripplet::fraud::source::{FaultKind, SourceError, TableSource};
 use ripplet::fraud::stream::{LONGEST_PAUSE, StreamError};
 use ripplet::fraud::ties::TieRule;
 use ripplet::fraud::window::{NamedError, Shape};
@@ -141,6 +141,7 @@ pub fn fraud_run(
         })?;
         let mut all = observer.notes;
         all.extend(notes(&manifest, &manifest.windows));
+        let all = all.into_iter().map(in_python).collect();
         Ok((text_of(&manifest)?, all, name, fallback))
     })
 }
@@ -308,7 +309,7 @@ fn evaluated(
         }
     }
     all.extend(feed.stream().counts().notes());
-    Ok((evaluator.finish()?, all))
+    Ok((evaluator.finish()?, all.into_iter().map(in_python).collect()))
 }
 
 /// Returns a list of the options: a table, or the path of a file.
@@ -327,7 +328,8 @@ pub fn fraud_folder(path: PathBuf) -> PyResult<(String, Vec<String>)> {
         let folder = RunFolder::open(&path).map_err(PipelineError::from)?;
         let mut manifest = folder.manifest().map_err(PipelineError::from)?;
         manifest.windows = folder.finished().map_err(PipelineError::from)?;
-        Ok((text_of(&manifest)?, notes(&manifest, &manifest.windows)))
+        let notes = notes(&manifest, &manifest.windows).into_iter().map(in_python).collect();
+        Ok((text_of(&manifest)?, notes))
     };
     Ok(read()?)
 }
@@ -357,7 +359,7 @@ pub fn fraud_window(
         let (transactions, range) = (window.transactions, window.range);
         let noun = if transactions == 1 { "transaction" } else { "transactions" };
         let mut said = vec![format!("{transactions} {noun} from {range}")];
-        said.extend(feed.stream().counts().notes());
+        said.extend(feed.stream().counts().notes().into_iter().map(in_python));
         Ok(Graph::from(graph).with_summary(said.join("; ")))
     })
 }
@@ -387,7 +389,7 @@ pub fn fraud_find(
         let found = found.or_not_found(&folder, &query)?;
         let batches: Result<Vec<_>, _> = found.batches().collect();
         let batches = batches.map_err(|error| Failure::new(Class::Run, error))?;
-        let notes = found.notes("most=");
+        let notes = found.notes("most=").into_iter().map(in_python).collect();
         Ok((Table { schema: FoundEntities::schema(), batches }, found.others, notes))
     })
 }
@@ -590,8 +592,39 @@ impl From<PipelineError> for Failure {
             | PipelineError::NoTransactions(_) => Class::Input,
             _ => Class::Run,
         };
-        Failure::new(class, error)
+        let help = match &error {
+            PipelineError::Feed(FeedError::Stream(error)) => help_for(error),
+            _ => None,
+        };
+        match help {
+            Some(help) => Failure::new(class, format!("{error}: {help}")),
+            None => Failure::new(class, error),
+        }
     }
+}
+
+/// Returns the advice on a bad row.
+fn help_for(error: &StreamError) -> Option<String> {
+    const SKIP: &str = "on_error=\"skip\" leaves such rows out, and counts them";
+    const DAY: i64 = 86_400_000_000;
+    Some(match error {
+        StreamError::Late { time, latest, .. } => {
+            let late = latest.0.saturating_sub(time.0).max(1);
+            let days = late / DAY + i64::from(late % DAY > 0);
+            format!(
+                "late=\"{days}d\" allows for rows as late as this one; skip_late_rows=True leaves out, and counts, what is \
+                 later. If the newest rows are first, sort the table by time"
+            )
+        }
+        StreamError::Row { fault, .. } if matches!(**fault, FaultKind::TimeOutlier { .. }) => {
+            format!("{SKIP}; longest_gap=\"400d\" allows for longer pauses")
+        }
+        StreamError::Row { .. } => SKIP.into(),
+        StreamError::Pause { .. } => {
+            "longest_gap=\"400d\" allows for pauses of so long; else mend the times".into()
+        }
+        _ => return None,
+    })
 }
 
 impl From<NoWindow> for Failure {

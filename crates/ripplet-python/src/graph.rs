@@ -9,14 +9,14 @@ use crate::options::Options;
 use arrow_array::cast::AsArray;
 use arrow_array::types::*;
 use arrow_array::{Array as _, ArrayRef, RecordBatch};
-use arrow_schema::DataType;
+use arrow_schema::{DataType, Field, Schema};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyInt, PyList, PyString};
 use ripplet::graph::{
     BuildOptions, Direction, Duplicates, EdgeTable, ExternalId, GraphView, Names, SelfLoops,
     VertexId, VertexIds, WeightLedger, memory,
 };
-use ripplet::io::columnar::edges_of_batches;
+use ripplet::io::columnar::{self, edges_of_batches};
 use ripplet::io::{Columns, Delimiter, Format, Header, IdKind, ReadOptions, write};
 use ripplet::{Input, LoadOptions, Storage, StoredGraph};
 use std::path::PathBuf;
@@ -303,6 +303,28 @@ fn signed(stored: &Arc<StoredGraph>) -> &[i64] {
         VertexIds::Signed(ids) => ids.as_slice(),
         _ => &[],
     }
+}
+
+/// Returns the places of the columns of an edge's ends, and of its weight if weights are read, by the names of a table's columns
+/// and what they hold: `int`, `float`, `text` or anything else.
+#[pyfunction]
+pub fn columns_of_edges(
+    columns: Vec<(String, String)>,
+    options: Bound<'_, PyDict>,
+) -> PyResult<(usize, usize, Option<usize>)> {
+    let field = |(name, kind): (String, String)| {
+        let kind = match kind.as_str() {
+            "int" => DataType::Int64,
+            "float" => DataType::Float64,
+            "text" => DataType::Utf8,
+            _ => DataType::Boolean,
+        };
+        Field::new(name, kind, true)
+    };
+    let schema = Schema::new(columns.into_iter().map(field).collect::<Vec<_>>());
+    let load = load_options(&Options(options))?;
+    let found = columnar::edge_columns(&schema, &load.read).map_err(Failure::input)?;
+    Ok((found.source, found.target, found.weight))
 }
 
 /// Returns the named columns of edges, which have the same length.

@@ -66,7 +66,7 @@ mod native {
         fraud_columns, fraud_evaluate, fraud_find, fraud_folder, fraud_run, fraud_window,
     };
     #[pymodule_export]
-    use crate::graph::Graph;
+    use crate::graph::{Graph, columns_of_edges};
     #[pymodule_export]
     use crate::measures::{agree, agree_overlapping, edges, figures, gpus, picture, planted};
     #[pymodule_export]

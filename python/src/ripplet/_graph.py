@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import decimal
+import itertools
 import operator
 import os
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Sized
 from typing import Any, SupportsIndex, TypeAlias, cast
 
 import numpy as np
@@ -252,7 +254,8 @@ def graph(
           or anything with ``__arrow_c_stream__``; a dict of columns;
         - ``(u, v)`` or ``(u, v, w)``: arrays or lists with the ends and the weight of each edge, also as
           ``graph(u, v, w)``;
-        - a list of edges ``(a, b)`` or ``(a, b, weight)``;
+        - a list of edges ``(a, b)`` or ``(a, b, weight)``; pairs may be lists, too. What may be edges as well as columns is
+          refused: a tuple of tuples, and two or three lists of three in a list;
         - a scipy sparse matrix or array, whose rows are the vertices; an undirected graph takes a symmetric matrix;
         - an ``edge_index`` of PyTorch Geometric: an array of shape ``(2, edges)`` of numbers of vertices. A
           dense adjacency matrix is none: pass ``scipy.sparse.coo_array(matrix)``, which one of 2 × 2 integers needs to be told
@@ -310,7 +313,7 @@ def graph(
     """
     with reporter(progress) as told:
         build = given(
-            directed=None if directed is None else bool(directed),
+            directed=flag(directed, "directed"),
             keep_loops=keep_loops,
             keep_duplicates=keep_duplicates,
             coarse_weights=coarse_weights,
@@ -321,6 +324,13 @@ def graph(
         table = given(source=source, target=target)
         file = given(format=format, id_kind=id_kind, header=header, delimiter=delimiter)
         return _Source(data, arrays, weight, vertices, build, table, file).graph()
+
+
+def flag(value: Any, name: str) -> bool | None:
+    """Returns a flag that may be absent, of an option of this name."""
+    if value is None or isinstance(value, (bool, np.bool_)):
+        return None if value is None else bool(value)
+    raise OptionError(f"{name}: expected True or False, not {value!r}")
 
 
 class _Source:
@@ -403,62 +413,57 @@ class _Source:
 
     def of_path(self, path: str) -> Graph:
         self.only("a file", "weight", "source", "target", *self.file)
-        weighted = given(weighted=self.weight not in (None, False))
-        if isinstance(self.weight, str):
-            weighted["weight"] = self.weight
-        settings = {**self.build, **self.table, **self.file, **weighted}
+        if os.path.isdir(path):
+            raise InputError(
+                f"{path} is a folder: name its files by a pattern, as in graph({os.path.join(path, '*.parquet')!r}); a folder of many"
+                " small graphs is for ripplet.swarm"
+            )
+        settings = {**self.build, **self.table, **self.file, **self.weight_settings()}
         return Graph(native.Graph.open(path, settings))
 
     def of_stream(self, table: Any) -> Graph:
         self.only("a table", "weight", "source", "target")
-        settings = {**self.build, **self.table}
-        settings["weighted"] = self.weight not in (None, False)
+        return Graph(native.Graph.of_stream(table, {**self.build, **self.table, **self.weight_settings()}))
+
+    def weight_settings(self) -> dict[str, Any]:
+        """Returns the choice of weights of a table or a file, whose columns have strings as names."""
         if isinstance(self.weight, str):
-            settings["weight"] = self.weight
-        return Graph(native.Graph.of_stream(table, settings))
+            return {"weighted": True, "weight": self.weight}
+        return {"weighted": flag(self.weight, "weight") or False}
 
     def of_columns(self, table: Any, names: list[Any]) -> Graph:
         """Makes a graph of a table whose columns are read one by one."""
         self.only("a table", "weight", "source", "target")
-        source, target = self.ends_among(names)
-        columns = [column(table[source], str(source)), column(table[target], str(target))]
-        weight = self.weight_among(names, source, target)
-        weights = None if weight is None else weight_column(table[weight])
-        return self.of_ends(columns[0], columns[1], weights)
-
-    def ends_among(self, names: list[Any]) -> tuple[Any, Any]:
-        given = (self.table.get("source"), self.table.get("target"))
-        if given == (None, None):
-            for pair in KNOWN_ENDS:
-                if all(name in names for name in pair):
-                    given = pair
-                    break
-            else:
-                if len(names) == 2:
-                    return names[0], names[1]
-        source, target = given[0] or "source", given[1] or "target"
-        for name in (source, target):
+        if isinstance(table, dict):
+            columns = [table[name] for name in names]
+        else:
+            columns = [table.iloc[:, at] for at in range(len(names))]
+        settings: dict[str, Any] = {"weighted": self.weight is not None and self.weight is not False}
+        for option, name in [*self.table.items(), ("weight", self.weight)]:
+            if name is None or isinstance(name, bool):
+                continue
             if name not in names:
-                raise InputError(
-                    f"there is no column {name!r}; the columns are {', '.join(map(repr, names))}: name the ends of an"
-                    " edge with source= and target="
-                )
-        return source, target
-
-    def weight_among(self, names: list[Any], source: Any, target: Any) -> Any:
-        if self.weight is None or self.weight is False:
-            return None
-        name: Any = "weight" if self.weight is True else self.weight
-        if name not in names:
-            raise InputError(f"there is no column {name!r} with weights; the columns are {', '.join(map(repr, names))}")
-        return name
+                raise InputError(f"{option}: there is no column {name!r}; the columns are {', '.join(map(repr, names))}")
+            settings[option] = str(name)
+        known = [(str(name), kind_of(values)) for name, values in zip(names, columns, strict=True)]
+        source, target, weight = native.columns_of_edges(known, settings)
+        for at in (source, target, weight):
+            if at is not None and names.count(names[at]) > 1:
+                raise InputError(f"there are {names.count(names[at])} columns {names[at]!r}: rename all but one of them")
+        u, v = (id_column(columns[at], str(names[at])) for at in (source, target))
+        weights = None if weight is None else weight_column(columns[weight], str(names[weight]))
+        return self.of_ends(u, v, weights)
 
     def of_arrays(self, arrays: tuple[Any, ...]) -> Graph:
         if len(arrays) not in (2, 3):
             raise OptionError(f"expected two arrays with the ends of each edge, or three with weights, not {len(arrays)}")
+        if not self.arrays and any(isinstance(values, tuple) for values in arrays):
+            raise InputError(
+                "a tuple of tuples may be edges, or columns: pass a list of edges, or the columns one by one, as graph(u, v)"
+            )
         self.arrays = ()
         self.only("arrays", "weight", "vertices")
-        u, v = column(arrays[0], "source"), column(arrays[1], "target")
+        u, v = id_column(arrays[0], "source"), id_column(arrays[1], "target")
         w = weight_column(arrays[2]) if len(arrays) == 3 and self.weight is not False else None
         if self.weight not in (None, False) and w is None:
             raise OptionError("weight: pass the weights as the third array")
@@ -472,11 +477,25 @@ class _Source:
 
     def of_edges(self, edges: list[Any]) -> Graph:
         self.only("a list of edges", "weight", "vertices")
-        lengths = {len(edge) for edge in edges}
+        kinds = set(map(type, edges))
+        if any(issubclass(kind, (str, bytes, Mapping)) or not issubclass(kind, Sized) for kind in kinds):
+            for row, edge in enumerate(edges):
+                if isinstance(edge, Mapping):
+                    raise InputError(f"row {row} (the first is 0): an edge is a pair, not a dict: pass pandas.DataFrame(records)")
+                if isinstance(edge, os.PathLike) or isinstance(edge, str) and os.path.splitext(edge)[1]:
+                    raise InputError("a list of files is no graph: name files of one folder by a pattern, as in graph('folder/*.parquet')")
+                if isinstance(edge, (str, bytes)) or not isinstance(edge, Sized):
+                    raise InputError(f"row {row} (the first is 0): an edge is a pair such as ('a', 'b'), not {edge!r}")
+        lengths = set(map(len, edges))
         if not lengths <= {2, 3} or len(lengths) > 1:
-            raise InputError("a list of edges has pairs, or triples with weights, and not both")
+            raise InputError("a list of edges has pairs, or triples with weights, and not both; columns are passed as graph(u, v)")
+        if lengths == {3} and len(edges) in (2, 3) and not any(isinstance(edge, tuple) for edge in edges):
+            raise InputError(
+                f"{len(edges)} lists of three may be edges with weights, or columns: pass edges as tuples,"
+                " [tuple(edge) for edge in edges], or the columns one by one, as graph(u, v)"
+            )
         columns = [list(ends) for ends in zip(*edges, strict=True)] or [[], []]
-        u, v = column(columns[0], "source"), column(columns[1], "target")
+        u, v = id_column(columns[0], "source"), id_column(columns[1], "target")
         has_weights = len(columns) == 3 and self.weight is not False
         w = weight_column(columns[2]) if has_weights else None
         return self.of_ends(u, v, w)
@@ -485,6 +504,7 @@ class _Source:
         self.only("an edge_index", "vertices")
         if hasattr(index, "detach"):
             index = index.detach().cpu().numpy()
+        refuse_mask(index, "edge_index")
         index = np.asarray(index)
         if index.ndim != 2 or index.shape[0] != 2 or index.shape == (2, 2) and index.dtype.kind not in "iu":
             if index.ndim == 2 and index.shape[0] == index.shape[1]:
@@ -494,10 +514,10 @@ class _Source:
                 )
             transposed = ": transpose it" if index.ndim == 2 and index.shape[1] == 2 else ""
             raise InputError(f"an edge_index has the shape (2, edges), not {index.shape}{transposed}")
+        if index.size and index.dtype.kind not in "iu":
+            raise OptionError(f"an edge_index has integers, and not {index.dtype}")
         u, v = column(index[0], "source"), column(index[1], "target")
         if self.vertices is None:
-            if index.size and index.dtype.kind not in "iu":
-                raise OptionError(f"an edge_index has integers, and not {index.dtype}")
             self.vertices = int(index.max()) + 1 if index.size else 0
         return self.of_ends(u, v, None)
 
@@ -638,10 +658,6 @@ def arcs_of_networkx(
     return u[once], v[once], None if weights is None else weights[once]
 
 
-KNOWN_ENDS = [("source", "target"), ("from", "to"), ("src", "dst"), ("u", "v")]
-"""Names of the ends of an edge that are known, beside those of the command."""
-
-
 def sorted_by_id(
     ids: list[Any], u: npt.NDArray[np.int64], v: npt.NDArray[np.int64]
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], list[Any]]:
@@ -652,20 +668,65 @@ def sorted_by_id(
     return rank[u], rank[v], [ids[at] for at in order]
 
 
-def weight_column(values: Any) -> Any:
-    """Returns a column of weights, as :func:`column` does."""
-    return list_of_weights(values) if isinstance(values, list) else column(values, "weight")
+def kind_of(values: Any) -> str:
+    """Returns what a column holds, by its type or its first value: ``int``, ``float``, ``text`` or ``other``."""
+    kind = getattr(getattr(values, "dtype", None), "kind", "O")
+    if kind not in "OUST":
+        return {"i": "int", "u": "int", "f": "float"}.get(kind, "other")
+    # An iterator can be read once.
+    for value in itertools.islice(values, 1000) if isinstance(values, Iterable) and not isinstance(values, Iterator) else ():
+        value = value.as_py() if hasattr(value, "as_py") else value.item() if hasattr(value, "item") else value
+        if isinstance(value, str):
+            return "text"
+        if isinstance(value, int):
+            return "other" if isinstance(value, bool) else "int"
+        if isinstance(value, (float, decimal.Decimal)) and value == value:
+            return "float"
+    return "text"
 
 
-def list_of_weights(values: Sequence[Any]) -> npt.NDArray[np.float64]:
+def id_column(values: Any, name: str) -> Any:
+    """Returns a column of ids, as :func:`column` does; an error has this name."""
+    found = column(values, name)
+    if isinstance(found, np.ndarray) and found.dtype.kind == "f" and len(found):
+        raise InputError(
+            f"{name}: ids are integers or strings, and these are floats, as pandas makes of integers if some are missing: leave"
+            ' out the rows without one, and convert the column with .astype("Int64")'
+        )
+    return native.Column.of(found, name) if isinstance(found, list) else found
+
+
+def weight_column(values: Any, name: str = "weight") -> Any:
+    """Returns a column of weights, as :func:`column` does; an error has this name."""
+    if isinstance(values, (list, tuple)):
+        return list_of_weights(values, name)
+    dtype = getattr(values, "dtype", None)
+    if type(values).__module__.partition(".")[0] == "pandas" and getattr(dtype, "kind", "O") not in "iuf":
+        found = values.tolist() if str(dtype).startswith("str") else pandas_column(values, name)
+    else:
+        found = column(values, "weight")
+    return list_of_weights(found, name) if isinstance(found, list) else found
+
+
+def list_of_weights(values: Sequence[Any], name: str = "weight") -> npt.NDArray[np.float64]:
     """Returns weights as an array; an error names the row of one that is no number."""
-    try:
-        return np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        for row, value in enumerate(values):
-            if isinstance(value, bool) or not isinstance(value, (int, float, np.number)):
-                raise InputError(f"row {row} (the first is 0): weight is {value!r}, which is no number") from None
-        raise InputError("the weights are no numbers") from None
+    numbers = (int, float, np.number, decimal.Decimal, type(None))
+    if all(issubclass(kind, numbers) and kind is not bool and not issubclass(kind, np.timedelta64) for kind in set(map(type, values))):
+        try:
+            return np.asarray(values, dtype=np.float64)
+        except (TypeError, ValueError, OverflowError):
+            raise InputError(f"{name}: the weights are no numbers of 64 bits") from None
+    for row, value in enumerate(values):
+        if isinstance(value, (bool, np.timedelta64)) or not isinstance(value, numbers):
+            raise InputError(f"row {row} (the first is 0): {name} is {value!r}, which is no number")
+    raise InputError(f"{name}: the weights are no numbers")
+
+
+def refuse_mask(values: Any, name: str) -> None:
+    """Refuses an array of numpy with masked entries, which the array itself still has values for."""
+    if isinstance(values, np.ma.MaskedArray) and np.ma.getmaskarray(values).any():
+        row = np.argwhere(np.ma.getmaskarray(values))[0][-1]
+        raise InputError(f"row {row} (the first is 0): {name} is masked: leave such rows out")
 
 
 def column(values: Any, name: str) -> Any:
@@ -680,6 +741,7 @@ def column(values: Any, name: str) -> Any:
         if isinstance(values, Iterable) and not isinstance(values, (str, bytes)):
             return list(values)
         raise OptionError(f"{name}: expected an array or a list, not {type(values).__name__}")
+    refuse_mask(values, name)
     array = np.asarray(values)
     if array.dtype.kind not in "iuf":
         if array.dtype.kind in "OUST":

@@ -202,6 +202,8 @@ PYTHON = (
     ("columns are declared by `#[columns] struct Columns { … }`", "columns are declared as `name: float = column(default=1.0)`"),
     ("is needed here, not ()", "is needed here, not None: return one on every path"),
     ("`true` and `false`", "`True` and `False`"),
+    ("write `a.checked_div(b).unwrap_or(c)`, or divide by a literal or by `b.max(1)`", "divide by a literal, or by `max(b, 1)`"),
+    ("write `a.checked_rem(b).unwrap_or(c)`, or divide by a literal or by `b.max(1)`", "divide by a literal, or by `max(b, 1)`"),
 )
 """Parts of messages of the language of hooks, and the same in Python."""
 
@@ -210,6 +212,7 @@ def in_python(message: str) -> str:
     """Returns a message of the language of hooks as it is for Python."""
     for hooks, python in PYTHON:
         message = message.replace(hooks, python)
+    message = re.sub(r"`as (\w+)`", r"`\1(x)`", message)
     return re.sub(r"`(\w+) as (\w+)`", r"`\2(\1)`", message)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _native as native
-from ._graph import column, objects, set_once, view
+from ._graph import column, objects, refuse_mask, set_once, view
 from .errors import InputError, OptionError, UnknownColumnError
 
 if TYPE_CHECKING:
@@ -265,6 +265,8 @@ def cells(values: Any, name: str) -> Column:
         raise OptionError(f"{name}: expected an array or a list, not {type(values).__name__}")
     if not hasattr(values, "dtype"):
         return cells_of_objects(list(values), name)
+    if isinstance(values, np.ma.MaskedArray) and np.ma.getmaskarray(values).any():
+        return masked_cells(values, name)
     array = np.asarray(values)
     if array.ndim != 1:
         raise InputError(f"{name}: expected one dimension, not {array.ndim}")
@@ -286,6 +288,15 @@ def cells(values: Any, name: str) -> Column:
     if kind in "OUT":
         return cells_of_objects(array.tolist(), name)
     raise InputError(f"{name}: expected integers, floats, strings or times, not {array.dtype}")
+
+
+def masked_cells(values: np.ma.MaskedArray[Any, Any], name: str) -> Column:
+    """Returns a column of an array with masked entries, which are nulls."""
+    if values.dtype.kind in "OUT":
+        return cells_of_objects(values.tolist(), name)
+    _, read, mask, unit = cells(values.data, name)
+    masked = np.ma.getmaskarray(values).astype(np.uint8)
+    return (name, read, masked if mask is None else masked | mask, unit)
 
 
 def cells_of_objects(values: list[Any], name: str) -> Column:
@@ -340,6 +351,8 @@ def time_text(value: Any) -> str:
 def columns_of(table: Any, name: str) -> dict[str, npt.NDArray[Any]]:
     """Returns the columns of a table of pandas, polars, pyarrow or DuckDB, or of a dict, by name."""
     if isinstance(table, Mapping):
+        for key, values in table.items():
+            refuse_mask(values, str(key))
         columns = {str(key): np.asarray(values) for key, values in table.items()}
     else:
         if type(table).__module__.partition(".")[0] in ("duckdb", "_duckdb"):

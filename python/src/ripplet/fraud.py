@@ -32,7 +32,7 @@ from . import _native as native
 from ._graph import Graph, set_once
 from ._options import given, options
 from ._progress import Progress, reporter
-from ._tables import Table, has_ids, is_default, is_missing, is_path, native_table
+from ._tables import Table, has_ids, is_default, is_missing, is_path, native_table, time_text
 from .errors import InputError, OptionError
 
 if TYPE_CHECKING:
@@ -48,6 +48,9 @@ TableLike: TypeAlias = Any
 
 SpanLike: TypeAlias = str | datetime.timedelta
 """A length of time: ``30d``, ``12h``, ``2w``, or a ``timedelta``."""
+
+InstantLike: TypeAlias = str | datetime.date | np.datetime64
+"""A day, ``2024-03-01`` or a ``date``; or an instant, ``2024-03-01T12:00`` or a ``datetime``."""
 
 MappingLike: TypeAlias = str | os.PathLike[str] | Mapping[str, Any]
 
@@ -169,9 +172,7 @@ class Run:
             raise InputError(f"there is no table {name!r}: the tables are {', '.join(TABLES)}")
         records = self.manifest["windows"]
         if window is not None:
-            if not -len(records) <= window < len(records):
-                raise InputError(f"there are {len(records)} windows, and no number {window}")
-            records = [records[window]]
+            records = [records[place_of(window, len(records))]]
         paths = [self._folder / "windows" / record["folder"] / f"{name}.parquet" for record in records]
         return Table(native.Table.read([os.fspath(path) for path in paths if path.exists()]))
 
@@ -269,7 +270,7 @@ class Run:
         ----------
         docs/fraud.md explains the columns.
         """
-        if isinstance(id, bool) or not isinstance(id, (str, int)):
+        if isinstance(id, bool) or not isinstance(id, (str, int, np.integer)):
             raise OptionError(f"id: expected a string or an integer, not {type(id).__name__}")
         with reporter(progress) as told:
             choices = given(part=part, kind=kind, most=most, progress=told)
@@ -294,9 +295,7 @@ class Run:
             If the run has ``arrays="none"``, or there is no such window.
         """
         records = self.manifest["windows"]
-        if not -len(records) <= window < len(records):
-            raise InputError(f"there are {len(records)} windows, and no number {window}")
-        path = self._folder / "windows" / records[window]["folder"] / "graph.npz"
+        path = self._folder / "windows" / records[place_of(window, len(records))]["folder"] / "graph.npz"
         if not path.exists():
             raise InputError('the run has no arrays: it was made with arrays="none"')
         with np.load(path, allow_pickle=False) as arrays:
@@ -334,6 +333,15 @@ class Run:
             f"<table><tr>{head}</tr>{rows}</table><ul>{notes}</ul>"
             f"<iframe srcdoc='{escape(self.report)}' style='width:100%;height:700px;border:0'></iframe>"
         )
+
+
+def place_of(window: Any, windows: int) -> int:
+    """Returns the number of a window, from 0 or from the end."""
+    if isinstance(window, bool) or not isinstance(window, (int, np.integer)):
+        raise OptionError(f"window: expected the number of a window, such as 0 or -1, not {window!r}")
+    if not -windows <= window < windows:
+        raise InputError(f"there are {windows} windows, and no number {window}")
+    return int(window)
 
 
 def temporary_folder() -> tempfile.TemporaryDirectory[str]:
@@ -388,11 +396,28 @@ def toml_of(value: Any, place: str = "mapping") -> str:
     raise OptionError(f"{place}: expected a string, a number, a list or a dict, not {type(value).__name__}")
 
 
+def of_dict(message: str) -> str:
+    """Returns an error of a mapping's text as that of the dict that it was made of."""
+    lines = message.strip().split("\n")
+    if len(lines) < 5 or "TOML parse error" not in message:
+        return message
+    key = lines[2].partition("|")[2].partition("=")[0].strip()
+    why = lines[-1].replace("a table with", "a dict with").replace(
+        '{ column = "payer", kind = "account" }', '{"column": "payer", "kind": "account"}'
+    )
+    return f"mapping: {why}" if why.startswith("missing") else f"mapping: in {key}: {why}"
+
+
 def mapping_of(mapping: Any) -> str | tuple[str]:
     """Returns a mapping for the native part: a path, or its text in a tuple."""
     if isinstance(mapping, Mapping):
         lines = [f"{json.dumps(str(key), ensure_ascii=False)} = {toml_of(value, f'mapping.{key}')}" for key, value in mapping.items()]
-        return ("\n".join(lines) + "\n",)
+        text = ("\n".join(lines) + "\n",)
+        try:
+            native.fraud_columns(text)
+        except InputError as error:
+            raise InputError(of_dict(str(error))) from None
+        return text
     if isinstance(mapping, str) and "\n" in mapping:
         return (mapping,)
     if isinstance(mapping, (str, os.PathLike)):
@@ -486,6 +511,15 @@ def span_of(span: SpanLike | None, name: str) -> str | None:
     return f"{seconds}s"
 
 
+def instant_of(instant: InstantLike | None, name: str) -> str | None:
+    """Returns a day or an instant as the command takes it; one with a zone in UTC."""
+    if instant is None or isinstance(instant, str):
+        return instant
+    if is_missing(instant) or not isinstance(instant, (datetime.date, np.datetime64)):
+        raise OptionError(f"{name}: expected a day or a time, such as '2024-03-01' or datetime.date(2024, 3, 1), not {instant!r}")
+    return time_text(instant)
+
+
 @options
 def run(
     transactions: TableLike = None,
@@ -505,8 +539,8 @@ def run(
     on_error: Literal["stop", "skip"] = "stop",
     longest_gap: SpanLike = "180d",
     skip_late_rows: bool = False,
-    since: str | None = None,
-    before: str | None = None,
+    since: InstantLike | None = None,
+    before: InstantLike | None = None,
     skip_repeated_files: bool = False,
     postgres: str | None = None,
     duckdb: str | os.PathLike[str] | None = None,
@@ -571,8 +605,9 @@ def run(
         Rows whose times are further from those of the rows around them are bad.
     skip_late_rows : bool, default False
         Whether rows that are later than ``late`` allows are counted and left out.
-    since, before : str, optional
-        The first instant, and the first one after the last: ``2024-03-01``, ``2024-03-01T12:00``.
+    since, before : str, date or datetime, optional
+        The first instant, and the first one after the last: ``2024-03-01``, ``2024-03-01T12:00``; a datetime without a zone is
+        in UTC.
     skip_repeated_files : bool, default False
         Whether files with the content of one that was read before are passed over.
     postgres, duckdb, query : str, optional
@@ -637,7 +672,8 @@ def run(
     choices = given(
         window=span_of(window, "window"), slide=span_of(slide, "slide"), growing=growing, full_slides=full_slides,
         late=span_of(late, "late"), on_error=on_error,
-        longest_gap=span_of(longest_gap, "longest_gap"), skip_late_rows=skip_late_rows, since=since, before=before,
+        longest_gap=span_of(longest_gap, "longest_gap"), skip_late_rows=skip_late_rows, since=instant_of(since, "since"),
+        before=instant_of(before, "before"),
         skip_repeated_files=skip_repeated_files, postgres=postgres, duckdb=None if duckdb is None else os.fspath(duckdb),
         query=query, attenuation=attenuation, max_iterations=max_iterations, warm_iterations=warm_iterations,
         min_size=min_size, max_size=max_size, seeded_only=seeded_only, hub_degree=hub_degree, no_closure=no_closure, seed=seed,
@@ -740,8 +776,8 @@ def evaluate(
     on_error: Literal["stop", "skip"] = "stop",
     longest_gap: SpanLike = "180d",
     skip_late_rows: bool = False,
-    since: str | None = None,
-    before: str | None = None,
+    since: InstantLike | None = None,
+    before: InstantLike | None = None,
     skip_repeated_files: bool = False,
     postgres: str | None = None,
     duckdb: str | os.PathLike[str] | None = None,
@@ -802,7 +838,8 @@ def evaluate(
     choices = given(
         draws=draws, known=known, top=top, window=span_of(window, "window"), slide=span_of(slide, "slide"), growing=growing,
         full_slides=full_slides, late=span_of(late, "late"), on_error=on_error,
-        longest_gap=span_of(longest_gap, "longest_gap"), skip_late_rows=skip_late_rows, since=since, before=before,
+        longest_gap=span_of(longest_gap, "longest_gap"), skip_late_rows=skip_late_rows, since=instant_of(since, "since"),
+        before=instant_of(before, "before"),
         skip_repeated_files=skip_repeated_files, postgres=postgres, duckdb=None if duckdb is None else os.fspath(duckdb),
         query=query, attenuation=attenuation, max_iterations=max_iterations, warm_iterations=warm_iterations,
         min_size=min_size, max_size=max_size, seeded_only=seeded_only, hub_degree=hub_degree, no_closure=no_closure, seed=seed,
@@ -821,7 +858,7 @@ def window(
     transactions: TableLike = None,
     *,
     mapping: MappingLike,
-    until: str | None = None,
+    until: InstantLike | None = None,
     window: SpanLike = "30d",
     slide: SpanLike = "1d",
     growing: bool = False,
@@ -830,8 +867,8 @@ def window(
     on_error: Literal["stop", "skip"] = "stop",
     longest_gap: SpanLike = "180d",
     skip_late_rows: bool = False,
-    since: str | None = None,
-    before: str | None = None,
+    since: InstantLike | None = None,
+    before: InstantLike | None = None,
     skip_repeated_files: bool = False,
     postgres: str | None = None,
     duckdb: str | os.PathLike[str] | None = None,
@@ -843,7 +880,7 @@ def window(
 
     Parameters
     ----------
-    until : str, optional
+    until : str, date or datetime, optional
         The window whose last day this is, such as ``2024-03-14``, or, with a time of day, that ends then; by default the last
         one.
     transactions, mapping and all others
@@ -881,9 +918,10 @@ def window(
     taken = mapping_of(mapping)
     rows = transactions_of(transactions, taken)
     choices = given(
-        until=until, window=span_of(window, "window"), slide=span_of(slide, "slide"), growing=growing,
+        until=instant_of(until, "until"), window=span_of(window, "window"), slide=span_of(slide, "slide"), growing=growing,
         full_slides=full_slides, late=span_of(late, "late"), on_error=on_error,
-        longest_gap=span_of(longest_gap, "longest_gap"), skip_late_rows=skip_late_rows, since=since, before=before,
+        longest_gap=span_of(longest_gap, "longest_gap"), skip_late_rows=skip_late_rows, since=instant_of(since, "since"),
+        before=instant_of(before, "before"),
         skip_repeated_files=skip_repeated_files, postgres=postgres, duckdb=None if duckdb is None else os.fspath(duckdb),
         query=query, threads=threads,
     )
