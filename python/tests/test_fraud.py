@@ -329,9 +329,9 @@ def test_ids_in_an_index_are_not_passed_over() -> None:
     alerts = pd.Series([4, 4, 4, 5, 5], name="account")
     frame = pd.DataFrame({"account": alerts, "n": 1})
     counts = frame.groupby("account").size()
-    filtered = alerts[alerts == 5]
+    named = frame.set_index("account")["n"]
     for name in ("known_bad", "trusted", "confirmed", "cleared", "entity_table"):
-        for column in (alerts.value_counts(), counts, filtered):
+        for column in (alerts.value_counts(), counts, named, pd.Series([1, 2], index=["ann", "ivo"])):
             with pytest.raises(rp.InputError, match=rf"{name}: a Series .* \.index, or its \.tolist"):
                 rp.fraud.run(rows(), mapping=MAPPING, **WINDOWS, **{name: column})
         for table in (frame.groupby("account").sum(), counts.to_frame()):
@@ -339,10 +339,11 @@ def test_ids_in_an_index_are_not_passed_over() -> None:
                 rp.fraud.run(rows(), mapping=MAPPING, **WINDOWS, **{name: table})
     with pytest.raises(rp.InputError, match="confirmed: a Series"):
         rp.fraud.evaluate(rows(), mapping=MAPPING, confirmed=counts, **WINDOWS)
-    # The rows of a table with the column are taken, whatever the index.
-    known = pd.DataFrame({"id": ["ann", "ivo", "kai"]})[1:]
+    # The rows of a table with the column are taken, whatever the index, and so is a column of some rows.
+    people = pd.DataFrame({"id": ["ann", "ivo", "kai"], "fraud": [False, True, True]})
     expected = rp.fraud.run(rows(), mapping=MAPPING, known_bad=["ivo", "kai"], **WINDOWS).scores.to_arrow()
-    assert rp.fraud.run(rows(), mapping=MAPPING, known_bad=known, **WINDOWS).scores.to_arrow().equals(expected)
+    for known in (people[["id"]][1:], people.loc[people["fraud"], "id"]):
+        assert rp.fraud.run(rows(), mapping=MAPPING, known_bad=known, **WINDOWS).scores.to_arrow().equals(expected)
 
 
 def test_a_column_of_categories_stays_one() -> None:

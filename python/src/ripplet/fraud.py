@@ -21,6 +21,7 @@ from __future__ import annotations
 import datetime
 import json
 import os
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -442,15 +443,26 @@ def list_of(table: Any, name: str) -> Any:
         return None
     if is_path(table):
         return os.fspath(table)
-    if has_ids(table):
+    if has_ids(table) and not are_rows(table):
         raise InputError(
-            f"{name}: a Series whose index is not 0, 1, … has ids in the index or in the values: pass its .index, or its .tolist()"
+            f"{name}: a Series whose index is not that of rows has ids in the index or in the values: pass its .index, or its"
+            " .tolist()"
         )
     if is_column(table):
         table = {"id": ids_of(table, name)}
     elif type(table).__module__.partition(".")[0] == "pandas" and hasattr(table, "columns"):
         refuse_ids_in_index(table, name)
     return native_table(table, name)
+
+
+def are_rows(series: Any) -> bool:
+    """Returns whether a Series of pandas is a column of some rows, such as ``df.loc[df["fraud"], "id"]``.
+
+    The index of counts has the name of what is counted. Before pandas 2 it may have none.
+    """
+    index = series.index
+    is_counted = series.name in ("count", "proportion") or sys.modules["pandas"].__version__.startswith(("0.", "1."))
+    return index.name is None and getattr(index.dtype, "kind", "O") in "iu" and not is_counted
 
 
 def refuse_ids_in_index(frame: Any, name: str) -> None:
@@ -587,8 +599,8 @@ def run(
     known_bad, trusted, confirmed, cleared : table, path, or list or column of ids, optional
         Accounts that are known to be bad, trusted, confirmed to be bad by an analyst, or found to be good: a column ``id``, and
         optional columns ``kind``, ``from`` and ``until``; or the ids alone, as a list, a set, an array or a column such as
-        ``df["id"]``. A Series of pandas whose index is not 0, 1, … is refused, as either may be the ids: pass ``.index`` or
-        ``.tolist()``.
+        ``df["id"]`` or ``df.loc[df["fraud"], "id"]``. A Series of pandas whose index has a name, or is not of integers, is
+        refused, as either may be the ids: pass ``.index`` or ``.tolist()``.
     entity_table : table or path, optional
         Features of entities, which become evidence of the scores: a column ``id``, and columns of numbers or categories.
     window, slide : str or timedelta, default "30d" and "1d"
