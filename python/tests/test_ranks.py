@@ -98,6 +98,23 @@ def test_processes_that_share_analyses_have_the_values_of_one(mpi: str) -> None:
     assert ran.returncode == 0 and ran.stdout.count("done") == 3, (ran.stdout, ran.stderr)
 
 
+def test_the_deadline_of_the_first_run_holds_for_all(mpi: str) -> None:
+    script = """
+    assert rp.communities(g, ranks="mpi", rank_deadline=7).labels.tolist() == alone.labels.tolist()
+    assert rp.components(g, ranks="mpi").values.tolist() == rp.components(g).values.tolist()
+    rp.communities(g, ranks="mpi", rank_deadline=7)
+    try:
+        rp.communities(g, ranks="mpi", rank_deadline=60)
+    except rp.InputError as error:
+        assert "has 7 seconds, which hold for all: leave rank_deadline out" in str(error), error
+    else:
+        raise AssertionError("another deadline")
+    print("done")
+    """
+    ran = mpirun(mpi, 2, PLAIN, script)
+    assert ran.returncode == 0 and ran.stdout.count("done") == 2, (ran.stdout, ran.stderr)
+
+
 def test_processes_share_checkpoints_and_the_failure_of_one(mpi: str, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("no folder")
     script = f"""

@@ -4,7 +4,7 @@ use crate::shown::columns_option;
 use crate::text::{are_of_two_kinds, is_circumstance};
 use rayon::prelude::*;
 use ripplet_graph::memory::{self, OutOfMemory};
-use ripplet_graph::{EdgeTable, VertexId};
+use ripplet_graph::{EdgeTable, ExternalId, VertexId, VertexIds};
 use std::fmt;
 use std::ops::Range;
 
@@ -56,7 +56,11 @@ impl ReadSummary {
     /// If memory is refused.
     pub(crate) fn note_values(&mut self, edges: &EdgeTable) -> Result<(), OutOfMemory> {
         let Some(columns) = &self.columns else { return Ok(()) };
-        let notes = [columns.note_on_kinds(edges)?, columns.note_on_times(edges)];
+        let notes = [
+            columns.note_on_kinds(edges)?,
+            columns.note_on_times(edges),
+            columns.note_on_header(edges),
+        ];
         for note in notes.into_iter().flatten() {
             if !self.notes.contains(&note) {
                 self.notes.push(note);
@@ -196,6 +200,28 @@ impl ReadColumns {
         let ReadColumns { source, target, .. } = self;
         let weight = self.weight.as_ref().map(|weight| format!(", weight = {weight}"));
         format!("source = {source}, target = {target}{}", weight.unwrap_or_default())
+    }
+
+    /// Returns a note if rows repeat the header's names of the ends, which are then vertices.
+    fn note_on_header(&self, edges: &EdgeTable) -> Option<String> {
+        let (ReadColumn::Name(source), ReadColumn::Name(target)) = (&self.source, &self.target)
+        else {
+            return None;
+        };
+        let VertexIds::Names(_) = edges.ids() else { return None };
+        let find = |name: &str| edges.ids().find(ExternalId::Name(name));
+        let header = [find(source)?, find(target)?];
+        let ends = edges.sources().par_iter().zip(edges.targets());
+        let rows = ends.filter(|&(&source, &target)| [source, target] == header).count();
+        (rows > 0).then(|| {
+            format!(
+                "{rows} {} the names of the columns, {} and {}, as an edge: if files were joined, leave their headers out, or \
+                 give the files themselves by a pattern, such as 'part-*.csv'",
+                if rows == 1 { "row repeats" } else { "rows repeat" },
+                self.source,
+                self.target
+            )
+        })
     }
 
     /// Returns a note if the names of the ends are those of two kinds, such as users and movies, and an id is in both

@@ -4,7 +4,7 @@ use crate::array::Array;
 use crate::error::{Class, Failure};
 use crate::graph::Graph;
 use crate::options::{Options, vertices};
-use crate::ranks::{self, comm_of};
+use crate::ranks::{self, Shared, comm_of};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use ripplet::Device;
@@ -17,9 +17,7 @@ use ripplet::device::threads_beside;
 use ripplet::graph::{GraphView, VertexId, memory};
 use ripplet::lp::cpu::CpuExecutor;
 use ripplet::lp::{Item, Plan};
-use ripplet::ranks::Sharing;
 use ripplet::swarm::{Analysis, Column};
-use std::time::Duration;
 
 /// Values of an analysis.
 #[pyclass(frozen, module = "ripplet._native")]
@@ -82,7 +80,7 @@ struct Asked {
     /// The vertices of which values are computed.
     vertices: Option<Vec<VertexId>>,
     /// Which processes share the run, and the time after which one is lost.
-    ranks: (Sharing, Duration),
+    ranks: Shared,
     threads: Option<usize>,
 }
 
@@ -169,10 +167,10 @@ pub fn analyse(
     let stored = graph.stored.clone();
     options.start()?.run(py, move |watch| {
         watch.stage("running");
-        let (sharing, deadline) = asked.ranks;
+        let ranks = asked.ranks;
         let threads = asked.threads;
         let run = asked.of(stored.view())?;
-        let found = match comm_of(sharing, deadline)? {
+        let found = match comm_of(ranks)? {
             None => run.run_with(watch)?,
             Some(comm) => {
                 let threads = threads_beside(threads, &comm)

@@ -56,8 +56,7 @@ pub fn cluster_communities(
     let batches = table.map(|table| table.batches.clone());
     options.start()?.wait(py, move |watch| {
         (load.read.cancel, load.build.cancel) = (watch.cancel(), watch.cancel());
-        let (sharing, deadline) = choices.ranks;
-        let comm = comm_of(sharing, deadline)?
+        let comm = comm_of(choices.ranks)?
             .ok_or_else(|| Failure::input("this process has no others: use ripplet.communities"))?;
         found(batches, &load, choices, &comm, watch)
     })

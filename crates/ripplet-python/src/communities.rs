@@ -9,7 +9,7 @@ use crate::graph::{Graph, format_of, ids_of};
 use crate::job::Watch;
 use crate::options::{Options, vertices};
 use crate::program::{Own, Written, broken_promise, written};
-use crate::ranks::{self, comm_of};
+use crate::ranks::{self, Shared, comm_of};
 use arrow_array::builder::LargeStringBuilder;
 use arrow_array::{ArrayRef, Float32Array, Int64Array, RecordBatch, UInt64Array};
 use pyo3::prelude::*;
@@ -35,7 +35,7 @@ use ripplet::{Device, Storage, StoredGraph};
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// The communities of a run.
 #[pyclass(frozen, module = "ripplet._native")]
@@ -150,7 +150,7 @@ pub struct Choices {
     host_memory: Option<u64>,
     checkpoints: Option<CheckpointOptions>,
     /// Which processes share the run, and the time without a sign of life after which one is lost.
-    pub ranks: (Sharing, Duration),
+    pub ranks: Shared,
     pub rank_labels: RankLabels,
 }
 
@@ -587,8 +587,7 @@ fn found(stored: Arc<StoredGraph>, choices: Choices, watch: &mut Watch) -> Resul
     let overlap = matches!(choices.program, BuiltIn::Slpa { .. }) && choices.refine.is_none();
     watch.stage("running");
     let labels = choices.rank_labels;
-    let (sharing, deadline) = choices.ranks;
-    let comm = comm_of(sharing, deadline)?;
+    let comm = comm_of(choices.ranks)?;
     let search = choices.search(stored.view());
     let search = match comm {
         None => search,

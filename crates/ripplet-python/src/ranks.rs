@@ -18,12 +18,15 @@ fn opened() -> MutexGuard<'static, Option<(SharedComm, Duration)>> {
     OPENED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Which processes share a run, and the time after which one is lost, if it is chosen.
+pub type Shared = (Sharing, Option<Duration>);
+
 /// Returns which processes share the run, and the time after which one is lost.
-pub fn of(options: &Options<'_>) -> PyResult<(Sharing, Duration)> {
+pub fn of(options: &Options<'_>) -> PyResult<Shared> {
     const DEADLINES: std::ops::RangeInclusive<u64> = 1..=86_400;
     let deadline = match options.count("rank_deadline", 1)? {
-        None => mpi::DEADLINE,
-        Some(seconds) if DEADLINES.contains(&seconds) => Duration::from_secs(seconds),
+        None => None,
+        Some(seconds) if DEADLINES.contains(&seconds) => Some(Duration::from_secs(seconds)),
         Some(seconds) => {
             let message = format!("rank_deadline: expected at most 86400 seconds, not {seconds}");
             return Err(Failure::input(message).into());
@@ -32,11 +35,12 @@ pub fn of(options: &Options<'_>) -> PyResult<(Sharing, Duration)> {
     Ok((options.parsed("ranks")?.unwrap_or_default(), deadline))
 }
 
-/// Returns the communicator of the processes that share a run; `None` if this one runs alone.
+/// Returns the communicator of the processes that share a run; `None` if this one runs alone. The deadline of the first run
+/// holds for all.
 ///
 /// # Errors
-/// If none started this process, although they are asked for, or MPI does not start.
-pub fn comm_of(sharing: Sharing, deadline: Duration) -> Result<Option<SharedComm>, Failure> {
+/// If none started this process, although they are asked for, MPI does not start, or another deadline is chosen than before.
+pub fn comm_of((sharing, deadline): Shared) -> Result<Option<SharedComm>, Failure> {
     let launch = sharing.launch().map_err(|_| {
         Failure::input(
             "ranks=\"mpi\" is for processes that a launcher of MPI started, and none started this one: \
@@ -46,14 +50,16 @@ pub fn comm_of(sharing: Sharing, deadline: Duration) -> Result<Option<SharedComm
     let Some(launch) = launch else { return Ok(None) };
     let mut opened = opened();
     if let Some((comm, first)) = &*opened {
-        return match *first == deadline {
+        return match deadline.is_none_or(|deadline| deadline == *first) {
             true => Ok(Some(comm.clone())),
             false => Err(Failure::input(format!(
-                "rank_deadline: {} seconds since the first run of this process",
+                "rank_deadline: the first shared run of this process has {} seconds, which hold for all: leave \
+                 rank_deadline out",
                 first.as_secs()
             ))),
         };
     }
+    let deadline = deadline.unwrap_or(mpi::DEADLINE);
     let options = MpiOptions { deadline, ..MpiOptions::default() };
     let comm = mpi::open(&launch, options).map_err(|error| Failure::new(Class::Run, error))?;
     let comm = Arc::new(Mutex::new(comm));

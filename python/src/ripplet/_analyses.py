@@ -358,7 +358,7 @@ def pagerank(
     weighted: bool = False,
     personalize: Mapping[Any, float] | Iterable[Hashable] | None = None,
     ranks: Literal["none", "auto", "mpi"] = "none",
-    rank_deadline: int = 60,
+    rank_deadline: int | None = None,
     threads: int | None = None,
     progress: Progress = "auto",
 ) -> Values:
@@ -415,7 +415,7 @@ def lcc(
     definition: Literal["ldbc", "fagiolo"] = "ldbc",
     device: str | None = None,
     ranks: Literal["none", "auto", "mpi"] = "none",
-    rank_deadline: int = 60,
+    rank_deadline: int | None = None,
     threads: int | None = None,
     progress: Progress = "auto",
 ) -> Values:
@@ -442,7 +442,7 @@ def triangles(
     *,
     device: str | None = None,
     ranks: Literal["none", "auto", "mpi"] = "none",
-    rank_deadline: int = 60,
+    rank_deadline: int | None = None,
     threads: int | None = None,
     progress: Progress = "auto",
 ) -> Values:
@@ -456,7 +456,7 @@ def components(
     data: Any,
     *,
     ranks: Literal["none", "auto", "mpi"] = "none",
-    rank_deadline: int = 60,
+    rank_deadline: int | None = None,
     threads: int | None = None,
     progress: Progress = "auto",
 ) -> Values:

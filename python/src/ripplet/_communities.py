@@ -736,7 +736,7 @@ def communities(
     checkpoint_every: int | str | None = None,
     resume: bool = False,
     ranks: Literal["none", "auto", "mpi"] = "none",
-    rank_deadline: int = 60,
+    rank_deadline: int | None = None,
     rank_labels: Literal["auto", "all", "ghosts"] = "auto",
     threads: int | None = None,
     progress: Progress = "auto",
@@ -818,8 +818,9 @@ def communities(
         The processes that share the run: this one alone, or all that ``mpirun`` or ``srun`` started, with the same graph and
         options; each then gets all communities. With ``auto`` it may also be this one alone. The command's default is
         ``auto``; a process of Python may have been started together with others for work of its own.
-    rank_deadline : int, default 60
-        Seconds without a sign of life after which such a process is lost, and the run ends in all others.
+    rank_deadline : int, optional
+        Seconds without a sign of life after which such a process is lost, and the run ends in all others: 60 by default. That of
+        the first shared run of a process holds for all.
     rank_labels : {"auto", "all", "ghosts"}, default "auto"
         The vertices whose labels each of these processes has in the rounds: all, or its own and their neighbours; ``auto`` is what
         sends fewer bytes. Communities do not depend on it.
@@ -891,7 +892,7 @@ def communities(
         checkpoint_every=interval(checkpoint_every),
         resume=resume or None,
         ranks=None if ranks == "none" else ranks,
-        rank_deadline=None if rank_deadline == 60 else rank_deadline,
+        rank_deadline=rank_deadline,
         rank_labels=None if rank_labels == "auto" else rank_labels,
         threads=threads,
     )

@@ -165,7 +165,7 @@ def communities(
     checkpoint: str | os.PathLike[str] | None = None,
     checkpoint_every: int | str | None = None,
     resume: bool = False,
-    rank_deadline: int = 60,
+    rank_deadline: int | None = None,
     rank_labels: Literal["auto", "all", "ghosts"] = "auto",
     threads: int | None = None,
     progress: Progress = "auto",

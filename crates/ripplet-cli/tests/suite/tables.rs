@@ -354,3 +354,21 @@ fn weights_that_look_like_times_are_noted() {
         assert!(found(file).is_empty(), "{file}");
     }
 }
+
+/// `cat *.csv` makes a vertex of each name in the header.
+#[test]
+fn a_header_that_rows_repeat_is_noted() {
+    let rows: String = (0..5000).map(|row| format!("u{row},u{}\n", row * 7 % 5000)).collect();
+    let sandbox = Sandbox::with([
+        ("joined.csv", &*format!("from,to\n{rows}from,to\na,b\n")),
+        ("whole.csv", &format!("from,to\n{rows}from,a\nto,b\n")),
+    ]);
+    let found = notes(&sandbox, "communities joined.csv -o c.csv");
+    assert!(
+        found.len() == 1
+            && found[0]
+                .starts_with("note: 1 row repeats the names of the columns, \"from\" and \"to\""),
+        "{found:?}"
+    );
+    assert!(notes(&sandbox, "communities whole.csv -o c.csv").is_empty());
+}

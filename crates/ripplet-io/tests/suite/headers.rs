@@ -730,6 +730,32 @@ fn ids_and_numbers_of_rows_are_no_weights() {
 }
 
 #[test]
+fn numbers_of_rows_and_times_are_no_ends() {
+    for text in [
+        "Unnamed: 0,a,b\n0,10,20\n1,20,30\n2,30,10\n",
+        "index,a,b\n0,10,20\n1,20,30\n2,30,10\n",
+        "Nr;Von;An\n7;10;20\n8;20;30\n",
+        "Betrag;Von;An\n1;10;20\n2;20;30\n3;30;10\n",
+        "Tag;Von;An\n20240101;10;20\n20240102;20;30\n",
+        "1,10,20\n2,20,30\n3,30,10\n",
+        "1217567877000,9,8\n1217567878000,8,7\n",
+        "20080801,9,8\n20080802,8,7\n",
+    ] {
+        let error = read(text, Format::Csv).unwrap_err();
+        assert!(error.contains("--columns "), "{text}: {error}");
+    }
+    // A path with weights; ids of two kinds; ids as long as dates; a number in a first row of two columns.
+    for text in [
+        "0,1,5\n1,2,5\n2,3,5\n",
+        "1,501,5\n2,502,3\n3,503,5\n",
+        "20240101,20240102,5\n20240102,20240103,7\n",
+        "1,10\n2,20\n3,10\n",
+    ] {
+        assert!(read(text, Format::Csv).is_ok(), "{text}");
+    }
+}
+
+#[test]
 fn lists_of_neighbours_are_no_edges() {
     for text in ["0 1 2 3\n1 2\n2 3\n3 0\n", "0 1 2\n1 2\n2 0\n", "1 2 3 4\n2 3 4\n3 4\n"] {
         for (text, format) in

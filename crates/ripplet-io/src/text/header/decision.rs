@@ -1,7 +1,8 @@
 //! Decides whether the first row is a header, and which columns are read.
 
 use super::names::{
-    VERTEX_NAMES, is_circumstance, is_graph_name, is_id_name, is_weight_name, measures, words,
+    VERTEX_NAMES, is_circumstance, is_graph_name, is_id_name, is_row_name, is_weight_name,
+    measures, words,
 };
 use super::sample::{
     Field, Kind, KnownPairs, Sample, Values, is_code, is_digits, is_integer, is_of_signs,
@@ -272,7 +273,9 @@ impl Sample<'_> {
 
     /// Rejects two names of which one is that of a measurement.
     fn check_names(&self, ends: [usize; 2]) -> Result<(), String> {
-        match ends.into_iter().find(|&end| measures(&self.first[end])) {
+        let is_none =
+            |name: &Field<'_>| measures(name) || self.first.len() > 2 && is_row_name(name);
+        match ends.into_iter().find(|&end| is_none(&self.first[end])) {
             None => Ok(()),
             Some(end) => Err(self.unclear(
                 true,
@@ -286,17 +289,20 @@ impl Sample<'_> {
 
     /// Returns the two columns, if their values can be ids and are of one kind.
     fn check_ids(&self, header: bool, ends: [usize; 2]) -> Result<[usize; 2], String> {
-        if let Some(times) = ends.into_iter().find(|&end| self.are_unix_times(header, end))
+        if let Some(times) = ends.into_iter().find(|&end| self.are_times(header, end))
             && self.first.len() > 2
-            && ends.iter().any(|&end| !self.are_unix_times(header, end))
+            && ends.iter().any(|&end| !self.are_times(header, end))
         {
             return Err(self.unclear(
                 header,
                 &format!(
-                    "the values in column {} seem to be times, in seconds since 1970",
+                    "the values in column {} seem to be times, such as seconds since 1970 or dates",
                     times + 1
                 ),
             ));
+        }
+        if ends == [0, 1] && self.first.len() > 2 && self.has_row_numbers(header) {
+            return Err(self.unclear(header, "the first column seems to have the numbers of rows"));
         }
         if ends.iter().all(|&end| self.data(header).get(end).is_some_and(|id| is_digits(id))) {
             // Numbers are read, and an invalid one is reported with its line.

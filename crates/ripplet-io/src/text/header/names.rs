@@ -233,6 +233,12 @@ pub(super) fn is_id_name(name: &[u8]) -> bool {
     words(name).iter().any(|word| WORDS.contains(&word.as_str()))
 }
 
+/// Whether a name is that of the numbers of rows.
+pub(super) fn is_row_name(name: &[u8]) -> bool {
+    const WORDS: [&str; 5] = ["index", "idx", "nr", "row", "unnamed"];
+    words(name).first().is_some_and(|word| WORDS.contains(&word.as_str()))
+}
+
 fn is_measure_word(word: &str) -> bool {
     CIRCUMSTANCE_WORDS.contains(&word) || QUANTITY_WORDS.contains(&word)
 }

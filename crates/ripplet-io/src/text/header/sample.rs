@@ -238,16 +238,43 @@ impl<'a> Sample<'a> {
         Values::of(fields.map(|field| &**field))
     }
 
-    /// Whether the values of a column look like times: seconds since 1970, from the year 2001 on, in at least
-    /// two rows.
-    pub(super) fn are_unix_times(&self, header: bool, column: usize) -> bool {
-        let mut rows = self.rows(header);
-        let second =
-            |row: &[Field<'_>]| row.get(column).and_then(|field| token::parse::<u64>(field));
-        let is_time = |row: &[Field<'_>]| {
-            second(row).is_some_and(|second| (1_000_000_000..2_200_000_000).contains(&second))
+    /// Whether the values of a column look like times, in at least two rows: seconds or milliseconds since 1970, from the year
+    /// 2001 on, or dates as `20240131`.
+    pub(super) fn are_times(&self, header: bool, column: usize) -> bool {
+        const SECONDS: std::ops::Range<u64> = 1_000_000_000..2_200_000_000;
+        let all = |is_time: &dyn Fn(u64) -> bool| {
+            let number = |row: &[Field<'_>]| row.get(column).and_then(|field| token::parse(field));
+            self.rows(header).all(|row| number(row).is_some_and(is_time))
         };
-        rows.clone().nth(1).is_some() && rows.all(is_time)
+        let is_day = |date: u64| {
+            (1900..2100).contains(&(date / 10_000))
+                && (1..=12).contains(&(date / 100 % 100))
+                && (1..=31).contains(&(date % 100))
+        };
+        self.rows(header).nth(1).is_some()
+            && (all(&|second| SECONDS.contains(&second))
+                || all(&|milli| SECONDS.contains(&(milli / 1000)))
+                || all(&is_day))
+    }
+
+    /// Whether the first column has the numbers of rows, from 0 or 1, none of which is a value of the next two, which share some: the
+    /// ends of edges.
+    pub(super) fn has_row_numbers(&self, header: bool) -> bool {
+        const LEAST: usize = 3;
+        let value = |row: &[Field<'_>]| row.first().and_then(|field| token::parse::<u64>(field));
+        let first = self.rows(header).next().and_then(value);
+        let counted = (first.unwrap_or(2)..).zip(self.rows(header));
+        let are_counted = first.is_some_and(|first| first < 2)
+            && self.rows(header).count() >= LEAST
+            && counted.into_iter().all(|(number, row)| value(row) == Some(number));
+        let values = |column: usize| -> HashSet<&[u8]> {
+            self.rows(header).filter_map(|row| Some(&**row.get(column)?)).collect()
+        };
+        let [numbers, source, target] = [0, 1, 2].map(values);
+        are_counted
+            && source.intersection(&target).next().is_some()
+            && numbers.is_disjoint(&source)
+            && numbers.is_disjoint(&target)
     }
 
     /// Returns the two columns that share most values: ids recur at both ends of edges.
@@ -269,7 +296,7 @@ impl<'a> Sample<'a> {
         let width = self.first.len().min(COMPARED);
         let values: Vec<Values> = (0..width).map(|column| self.values(header, column)).collect();
         let measures = |column: usize| {
-            header && measures(&self.first[column]) || self.are_unix_times(header, column)
+            header && measures(&self.first[column]) || self.are_times(header, column)
         };
         let pairs = (0..width).flat_map(|a| (a + 1..width).map(move |b| [a, b]));
         let are_ids = |&[a, b]: &[usize; 2]| {
