@@ -173,7 +173,7 @@ def communities(
     """Finds the communities of a graph of which each process has some rows.
 
     All processes call it with the same options, each with its own rows. The communities are those that
-    :func:`ripplet.communities` finds of a table of all rows, for every number of processes, and whoever has which row.
+    :func:`ripplet.communities` finds of a table of all rows, for every number of processes, however the rows are divided.
 
     Parameters
     ----------

@@ -106,10 +106,8 @@ impl RunOptions {
             all.push(settings.map_err(|sentence| of_rank(rank, sentence))?);
         }
         for (rank, settings) in all.iter().enumerate() {
-            let names = all[0].keys().chain(settings.keys());
-            if let Some(name) =
-                names.into_iter().find(|&name| settings.get(name) != all[0].get(name))
-            {
+            let mut names = all[0].keys().chain(settings.keys());
+            if let Some(name) = names.find(|&name| settings.get(name) != all[0].get(name)) {
                 return Err(PipelineError::RanksDiffer { rank, what: name.clone() });
             }
         }
@@ -232,18 +230,21 @@ impl Round<'_> {
             return Ok(());
         }
         let begun = if self.comm.rank() == 0 { session.begin_folder() } else { Ok(()) };
-        let sentence = begun.as_ref().err().map(ToString::to_string);
-        let received = self.comm.all_gather("folder of a run", &json(&sentence))?;
         self.has_folder = true;
-        begun?;
-        if let Ok(Some(sentence)) = serde_json::from_slice(received.of(0)) {
-            return Err(of_rank(0, sentence));
-        }
+        self.agree("folder of a run", begun)?;
         // If a rank does not find it, no window is finished.
-        let found = session.find_folder();
-        let sentence = found.as_ref().err().map(ToString::to_string);
-        let received = self.comm.all_gather("folders of a run", &json(&sentence))?;
-        found?;
+        self.agree("folders of a run", session.find_folder())
+    }
+
+    /// Ends a step of all ranks: returns the error of this one, or else that of the first that has one.
+    fn agree(
+        &mut self,
+        purpose: &'static str,
+        own: Result<(), PipelineError>,
+    ) -> Result<(), PipelineError> {
+        let sentence = own.as_ref().err().map(ToString::to_string);
+        let received = self.comm.all_gather(purpose, &json(&sentence))?;
+        own?;
         let sentences = received.iter().map(serde_json::from_slice::<Option<String>>);
         match sentences.enumerate().find_map(|(rank, sentence)| Some((rank, sentence.ok()??))) {
             Some((rank, sentence)) => Err(of_rank(rank, sentence)),
