@@ -40,6 +40,8 @@ mod ranks;
 mod ranks_batches;
 #[cfg(all(target_os = "linux", feature = "fraud"))]
 mod ranks_fraud;
+#[cfg(target_os = "linux")]
+mod ranks_hosts;
 mod regression;
 mod sandbox;
 mod storage;
