@@ -45,15 +45,16 @@ from .errors import (
 )
 
 if TYPE_CHECKING:
+    from . import ray as ray
     from . import sklearn as sklearn
 
 
 def __getattr__(name: str) -> Any:
-    # scikit-learn takes longer to import than all of this package, and need not be installed.
-    if name == "sklearn":
+    # Ray and scikit-learn take longer to import than all of this package, and need not be installed.
+    if name in ("ray", "sklearn"):
         import importlib
 
-        return importlib.import_module(f"{__name__}.sklearn")
+        return importlib.import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
