@@ -67,8 +67,8 @@ def cluster() -> Iterator[Any]:
             patch.setenv(name, value)
         patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
         patch.setenv("RAY_prestart_worker_first_driver", "0")
-        node = {"num_cpus": 2, "object_store_memory": 80 << 20}
-        found = Cluster(initialize_head=True, head_node_args={**node, "include_dashboard": False})
+        node = {"num_cpus": 1, "object_store_memory": 80 << 20}
+        found = Cluster(initialize_head=True, head_node_args={**node, "num_cpus": 2, "include_dashboard": False})
         try:
             for _ in range(NODES - 1):
                 found.add_node(**node)
@@ -130,8 +130,8 @@ def as_text(rows: pa.Table) -> str:
 @pytest.mark.parametrize(
     "ranks, kind, sizes, load, run",
     [
-        (1, "int", (1, 0, 700), {}, {}),
-        (2, "name", (13, 401, 1, 0, 77), {"weight": "eur"}, {"program": "llp", "gamma": 0.5}),
+        (1, "int", (1,), {}, {}),
+        (2, "name", (13, 401, 0), {"weight": "eur"}, {"program": "llp", "gamma": 0.5}),
         (None, "signed", (250,), {"weight": "eur", "directed": True}, {"schedule": "sync", "merge": "off"}),
     ],
 )
@@ -168,7 +168,7 @@ def test_what_cannot_run_is_refused_before_ranks_start(cluster: Any) -> None:
     wrong: list[tuple[Any, dict[str, Any], type[Exception], str]] = [
         (dataset, {"ranks": 4}, rp.InputError, places),
         (dataset, {"ranks": 4, "strategy": "STRICT_PACK"}, rp.InputError, "STRICT_PACK places at most 2 ranks .* more nodes$"),
-        (dataset, {"ranks": 7, "strategy": "SPREAD"}, rp.InputError, "at most 6 ranks"),
+        (dataset, {"ranks": 5, "strategy": "SPREAD"}, rp.InputError, "at most 4 ranks .* more nodes$"),
         (dataset, {"cpus": 3}, rp.InputError, "0 nodes that have 3 CPUs"),
         (dataset, {"ranks": 0}, rp.InputError, "ranks: expected a whole number, 1 or above, not 0"),
         (dataset, {"cpus": 0.5}, rp.InputError, "cpus: expected a whole number"),
@@ -187,13 +187,18 @@ def test_what_cannot_run_is_refused_before_ranks_start(cluster: Any) -> None:
     assert not [group for group in ray.util.placement_group_table().values() if group["state"] != "REMOVED"]
 
 
-def test_nodes_that_are_taken_are_not_waited_for_longer_than_the_deadline(cluster: Any) -> None:
+def test_ray_is_not_waited_for_longer_than_the_deadline(cluster: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     dataset = ray.data.from_arrow(pa.table({"a": [1, 2], "b": [2, 3]}))
-    taken = ray.util.placement_group([{"CPU": 2}] * NODES, strategy="STRICT_SPREAD")
+    taken = ray.util.placement_group([{"CPU": 1}] * (NODES + 1), strategy="SPREAD")
     try:
         assert taken.wait(30)
         with pytest.raises(rp.RunError, match="has not reserved 2 times 1 CPUs within 1 seconds: 0 are free"):
             rp.ray.communities(dataset, ranks=2, **{**OPTIONS, "start_deadline": 1})
+        # While Ray waits for CPUs, all nodes but one are lost.
+        nodes, asked = ray.nodes(), []
+        monkeypatch.setattr(ray, "nodes", lambda: (asked.append(1), nodes if len(asked) < 3 else nodes[:1])[1])
+        with pytest.raises(rp.InputError, match="places at most 1 ranks on Ray's 1 nodes"):
+            rp.ray.communities(dataset, ranks=2, **OPTIONS)
     finally:
         ray.util.remove_placement_group(taken)
     nothing_is_left([])
@@ -303,5 +308,3 @@ def test_a_node_that_is_lost_ends_the_run(cluster: Any) -> None:
         rp.ray.communities(ray.data.from_arrow(pa.table(ENDLESS)), **{**WITHOUT_END, "progress": remove})
     assert gone
     nothing_is_left(before)
-    with pytest.raises(rp.InputError, match=f"at most {NODES - 1} ranks on Ray's {NODES - 1} nodes"):
-        rp.ray.communities(ray.data.from_arrow(pa.table(ENDLESS)), ranks=NODES, **OPTIONS)
