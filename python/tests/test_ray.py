@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import logging
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import ROOT
 
 import ripplet as rp
 
@@ -28,6 +30,7 @@ if "RIPPLET_MPICH" not in os.environ:
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as parquet
 import ray
 import ray.data
 
@@ -67,7 +70,7 @@ def cluster() -> Iterator[Any]:
             patch.setenv(name, value)
         patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
         patch.setenv("RAY_prestart_worker_first_driver", "0")
-        node = {"num_cpus": 1, "object_store_memory": 80 << 20}
+        node = {"num_cpus": 1, "object_store_memory": 256 << 20}
         found = Cluster(initialize_head=True, head_node_args={**node, "num_cpus": 2, "include_dashboard": False})
         try:
             for _ in range(NODES - 1):
@@ -97,7 +100,7 @@ def actors() -> list[int]:
 
 def nothing_is_left(before: list[int]) -> None:
     """Waits until no process of a rank is left, nor a placement group."""
-    end = time.monotonic() + 20
+    end = time.monotonic() + 40
     while True:
         processes = sorted(set(actors()) - set(before))
         groups = [group["state"] for group in ray.util.placement_group_table().values() if group["state"] != "REMOVED"]
@@ -130,22 +133,25 @@ def as_text(rows: pa.Table) -> str:
 @pytest.mark.parametrize(
     "ranks, kind, sizes, load, run",
     [
-        (1, "int", (1,), {}, {}),
-        (2, "name", (13, 401, 0), {"weight": "eur"}, {"program": "llp", "gamma": 0.5}),
-        (None, "signed", (250,), {"weight": "eur", "directed": True}, {"schedule": "sync", "merge": "off"}),
+        ({"ranks": 1}, "int", (1,), {}, {}),
+        # Two on a node, which is possible on the first one alone.
+        ({"ranks": 2, "strategy": "STRICT_PACK"}, "name", (13, 401, 0), {"weight": "eur"}, {"program": "llp", "gamma": 0.5}),
+        # One block less than ranks.
+        ({}, "signed", (250,), {"weight": "eur", "directed": True}, {"schedule": "sync", "merge": "off"}),
     ],
 )
 def test_rows_are_those_of_one_process(
-    cluster: Any, ranks: int | None, kind: str, sizes: tuple[int, ...], load: Any, run: Any
+    cluster: Any, ranks: dict[str, Any], kind: str, sizes: tuple[int, ...], load: Any, run: Any
 ) -> None:
     whole, before = table(kind), actors()
-    dataset = ray.data.from_arrow(blocks(whole, *sizes))
-    found = rp.ray.communities(dataset, source="from", target="to", ranks=ranks, **load, **run, **OPTIONS)
+    parts = blocks(whole, *sizes)
+    dataset = ray.data.from_pandas([part.to_pandas() for part in parts]) if kind == "int" else ray.data.from_arrow(parts)
+    found = rp.ray.communities(dataset, source="from", target="to", **ranks, **load, **run, **OPTIONS)
     alone = rp.communities(rp.graph(whole, source="from", target="to", **load), **run)
     expected = alone.to_pandas()
     expected["number"] = alone.numbers
     tables = ray.get(found.rows.to_arrow_refs())
-    assert len(tables) == len(found.nodes) == (ranks or NODES)
+    assert len(tables) == len(found.nodes) == ranks.get("ranks", NODES)
     assert as_text(pa.concat_tables(tables)) == expected.to_csv(index=False)
     assert found.rows.schema().names == ["id", "community", "number"]
     assert (len(found), found.vertices, found.edges) == (len(alone), len(expected), len(whole)) and len(found) > 5
@@ -155,11 +161,20 @@ def test_rows_are_those_of_one_process(
     nothing_is_left(before)
 
 
-def test_several_ranks_share_a_node_if_they_may(cluster: Any) -> None:
-    dataset = ray.data.from_pandas(table("int").to_pandas()[["from", "to"]])
-    found = rp.ray.communities(dataset.repartition(2), ranks=2, strategy="STRICT_PACK", **OPTIONS)
-    alone = rp.communities(rp.graph(table("int"), source="from", target="to"))
-    assert found.rows.to_pandas()["community"].tolist() == alone.to_pandas()["community"].tolist()
+def test_the_program_of_the_page_runs(cluster: Any, tmp_path: Path) -> None:
+    page = (ROOT / "docs/several-machines.md").read_text()
+    (program,) = re.findall(r"^```py\n(import ray\n.*?)^```", page, re.MULTILINE | re.DOTALL)
+    # To read files takes Ray several processes; what is read is a dataset like others.
+    for shown, tried in (
+        ("ranks=16", "ranks=2"), ('ray.data.read_parquet("/data/transfers")', "ray.data.from_arrow(whole)"), ('"/data/', f'"{tmp_path}/'),
+    ):
+        assert program.count(shown) == 1
+        program = program.replace(shown, tried)
+    whole = table("name")
+    exec(program, {"__name__": "__main__", "whole": whole})
+    rows = parquet.read_table(tmp_path / "communities").to_pandas().sort_values("id")
+    alone = rp.communities(rp.graph(whole, source="from", target="to", weight="eur"))
+    assert rows[["id", "community"]].values.tolist() == alone.to_pandas().values.tolist()
 
 
 def test_what_cannot_run_is_refused_before_ranks_start(cluster: Any) -> None:
@@ -238,16 +253,14 @@ def test_a_rank_that_is_killed_ends_the_run(cluster: Any) -> None:
     before, reports = actors(), []
 
     def kill(stage: str, done: float | None, rounds: int, changed: int | None) -> None:
-        reports.append((stage, rounds, changed))
-        if rounds > 3 and stage.startswith("round"):
-            for process in sorted(set(actors()) - set(before))[1:2] if len(reports) < 1000 else []:
-                os.kill(process, signal.SIGKILL)
-            reports.extend([reports[-1]] * 1000)
+        if rounds > 3 and not reports:
+            reports.append((rounds, changed))
+            os.kill((set(actors()) - set(before)).pop(), signal.SIGKILL)
 
     begin = time.monotonic()
     with pytest.raises(rp.RunError, match=r"^rank \d on [\d.]+ is lost: .*worker process has died"):
-        rp.ray.communities(ray.data.from_arrow(pa.table(ENDLESS)), **{**WITHOUT_END, "progress": kill})
-    assert reports[-1][1] > 3 and reports[-1][2] == 600
+        rp.ray.communities(ray.data.from_arrow(pa.table(ENDLESS)), ranks=2, **{**WITHOUT_END, "progress": kill})
+    assert [changed for _, changed in reports] == [600]
     assert time.monotonic() - begin < 60
     nothing_is_left(before)
 

@@ -165,7 +165,7 @@ def communities(
         CPUs that Ray reserves for each rank. It runs on all cores of its node, unless ``threads`` says on how many.
     start_deadline : int
         Seconds that Ray has to reserve these CPUs, and again to start the actors.
-    progress, **options
+    progress, options
         ``source``, ``target``, ``weight`` and all others of :func:`ripplet.cluster.communities`. Progress is reported here.
         ``checkpoint`` is a folder on the node of the first rank: to resume, all nodes must share it.
 
