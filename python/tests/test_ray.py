@@ -165,9 +165,12 @@ def test_the_program_of_the_page_runs(cluster: Any, tmp_path: Path) -> None:
     page = (ROOT / "docs/several-machines.md").read_text()
     (program,) = re.findall(r"^```py\n(import ray\n.*?)^```", page, re.MULTILINE | re.DOTALL)
     # To read files takes Ray several processes; what is read is a dataset like others.
-    for shown, tried in (
-        ("ranks=16", "ranks=2"), ('ray.data.read_parquet("/data/transfers")', "ray.data.from_arrow(whole)"), ('"/data/', f'"{tmp_path}/'),
-    ):
+    instead = {
+        "ranks=16": "ranks=2",
+        'ray.data.read_parquet("/data/transfers")': "ray.data.from_arrow(whole)",
+        '"/data/': f'"{tmp_path}/',
+    }
+    for shown, tried in instead.items():
         assert program.count(shown) == 1
         program = program.replace(shown, tried)
     whole = table("name")
@@ -247,6 +250,16 @@ def test_blocks_of_a_result_have_a_bounded_number_of_rows(monkeypatch: pytest.Mo
         rank.table = pa.table({"id": list(range(rows))})
         found = list(rank.blocks())
         assert [len(block) for block in found] == sizes and pa.concat_tables(found).equals(rank.table)
+
+
+def test_ranks_get_as_many_blocks_and_first_those_of_their_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
+    places = {"a": ["n0"], "b": ["n0"], "c": ["n0"], "d": ["n1"], "e": []}
+    found = {block: {"node_ids": nodes} for block, nodes in places.items()}
+    monkeypatch.setattr(ray.experimental, "get_object_locations", lambda blocks: found)
+    # The third block of the first node is one too many for it.
+    assert ripplet.ray.shared(list("abcde"), ["n0", "n1", "n2"]) == [["a", "b"], ["c", "d"], ["e"]]
+    assert ripplet.ray.shared(["d"], ["n0", "n1"]) == [[], ["d"]]
+    assert ripplet.ray.shared(list("ab"), ["n0", "n0"]) == [["a"], ["b"]]
 
 
 def test_a_rank_that_is_killed_ends_the_run(cluster: Any) -> None:
