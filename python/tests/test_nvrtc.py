@@ -69,6 +69,8 @@ def test_a_package_that_is_no_library_is_passed_over(library: Path, tmp_path: Pa
 def test_the_extras_are_the_packages_that_the_page_names() -> None:
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     page = (ROOT / "docs" / "gpu.md").read_text()
-    assert set(extras) == {"cuda", "cuda12"}
-    for extra, (requirement,) in extras.items():
+    assert set(extras) == {"cuda", "cuda12", "ray"}
+    for extra in ("cuda", "cuda12"):
+        (requirement,) = extras[extra]
         assert f"'.[{extra}]'" in page and f"`pip install {requirement.partition('>')[0].partition('=')[0]}`" in page
+    assert "'.[ray]'" in (ROOT / "docs" / "several-machines.md").read_text()

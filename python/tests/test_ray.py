@@ -145,6 +145,8 @@ def test_rows_are_those_of_one_process(
 ) -> None:
     whole, before = table(kind), actors()
     parts = blocks(whole, *sizes)
+    if kind == "signed":
+        parts[0] = parts[0].set_column(1, "from", parts[0]["from"].cast("int16"))
     dataset = ray.data.from_pandas([part.to_pandas() for part in parts]) if kind == "int" else ray.data.from_arrow(parts)
     found = rp.ray.communities(dataset, source="from", target="to", **ranks, **load, **run, **OPTIONS)
     alone = rp.communities(rp.graph(whole, source="from", target="to", **load), **run)
@@ -230,6 +232,9 @@ def test_the_error_of_a_rank_is_raised_with_its_class_and_node(cluster: Any, mon
         rp.ray.communities(wrong, ranks=2, **OPTIONS)
     assert raised.value.__cause__ is not None
     nothing_is_left(before)
+    floats = ray.data.from_arrow(pa.table({"source": [1.5], "target": [2.5]}))
+    with pytest.raises(rp.InputError, match=r"^rank 0 on [\d.]+: the column `source` is Float64, but ids are integers or strings"):
+        rp.ray.communities(floats, ranks=1, **OPTIONS)
     monkeypatch.setattr(ripplet.ray.native, "version", "0.0.0")
     with pytest.raises(rp.RunError, match=rf"^[\d.]+ has ripplet {rp.__version__}, and this process 0.0.0: install one version"):
         rp.ray.communities(ray.data.from_arrow(good), ranks=1, **OPTIONS)

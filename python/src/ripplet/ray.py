@@ -93,9 +93,10 @@ class Rank:
         last, self.last = self.last, None
         return last
 
-    def run(self, first: Any, blocks: list[Any], empty: pyarrow.Table, options: dict[str, Any]) -> DatasetCommunities:
+    def run(self, first: Any, blocks: list[Any], others: list[Any], options: dict[str, Any]) -> DatasetCommunities:
         """Finds communities together with the other ranks, and returns what is known of all, without the rows."""
-        rows = pyarrow.concat_tables([empty, *ray.get(blocks)], promote_options="permissive")
+        own = ray.get(blocks) or [table.slice(0, 0) for table in ray.get(others)]  # The columns alone.
+        rows = pyarrow.concat_tables(own, promote_options="permissive")
         ray.get(first.exchange.remote({}))  # A rank that has its rows late would be lost for those that are in MPI already.
         start_mpi(self.rank, self.ranks, first)
         found = cluster.communities(rows, progress=lambda *last: setattr(self, "last", last), **options)
@@ -185,9 +186,9 @@ def communities(
     if options.get("checkpoint") is not None:
         options["checkpoint"] = os.path.abspath(options["checkpoint"])
     count = possible_ranks(ranks, strategy, cpus)
-    blocks, empty = computed(dataset, options)
+    blocks = computed(dataset, options)
     with reporter(progress) as told, placed(count, strategy, cpus, start_deadline) as (actors, nodes, ids):
-        runs = [a.run.remote(actors[0], share, empty, options) for a, share in zip(actors, shared(blocks, ids), strict=True)]
+        runs = [a.run.remote(actors[0], own, blocks[:1], options) for a, own in zip(actors, shared(blocks, ids), strict=True)]
         names = [f"rank {rank} on {node}" for rank, node in enumerate(nodes)]
         found: DatasetCommunities = answers(runs, names, told=told, first=actors[0])[0]
         results = [block for actor in actors for block in actor.blocks.options(num_returns="streaming").remote()]
@@ -211,8 +212,8 @@ def possible_ranks(ranks: int | None, strategy: Strategy, cpus: int) -> int:
     return ranks or min(nodes, room)
 
 
-def computed(dataset: Any, options: dict[str, Any]) -> tuple[list[Any], pyarrow.Table]:
-    """Returns the blocks of a dataset as tables of Arrow, and a table without rows that has their columns."""
+def computed(dataset: Any, options: dict[str, Any]) -> list[Any]:
+    """Returns the blocks of a dataset, as tables of Arrow in the object store."""
     named = {name: options[name] for name in ("source", "target", "weight") if isinstance(options.get(name), str)}
     columns = dataset.columns() or []
     for option, name in named.items():
@@ -224,8 +225,7 @@ def computed(dataset: Any, options: dict[str, Any]) -> tuple[list[Any], pyarrow.
     dataset = dataset.materialize()
     if not dataset.count():
         raise InputError("dataset: it has no rows, and each edge is one")
-    schema = dataset.schema()
-    return dataset.to_arrow_refs(), pyarrow.schema(list(zip(schema.names, schema.types, strict=True))).empty_table()
+    return list(dataset.to_arrow_refs())
 
 
 def shared(blocks: list[Any], nodes: list[str]) -> list[list[Any]]:
