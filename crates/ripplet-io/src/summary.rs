@@ -60,6 +60,7 @@ impl ReadSummary {
             columns.note_on_kinds(edges)?,
             columns.note_on_times(edges),
             columns.note_on_header(edges),
+            columns.note_on_counts(edges),
         ];
         for note in notes.into_iter().flatten() {
             if !self.notes.contains(&note) {
@@ -220,6 +221,28 @@ impl ReadColumns {
                 if rows == 1 { "row repeats" } else { "rows repeat" },
                 self.source,
                 self.target
+            )
+        })
+    }
+
+    /// Returns a note if the first row, without a header, has the number of the rows below it behind a number that bounds their
+    /// ids: the numbers of vertices and edges, with which files for competitions and older programs begin.
+    fn note_on_counts(&self, edges: &EdgeTable) -> Option<String> {
+        const LEAST: u64 = 8;
+        let id = |v: &VertexId| match edges.ids().get(*v) {
+            ExternalId::Unsigned(id) => Some(id),
+            _ => None,
+        };
+        let (vertices, rows) = (id(edges.sources().first()?)?, id(edges.targets().first()?)?);
+        let others = || edges.sources()[1..].par_iter().chain(&edges.targets()[1..]);
+        let are_counts = !self.header
+            && rows >= LEAST
+            && rows == edges.len() as u64 - 1
+            && others().all(|v| id(v).is_some_and(|id| id <= vertices));
+        are_counts.then(|| {
+            format!(
+                "the first row, {vertices} and {rows}, is read as an edge, but {rows} rows follow it: if it has the numbers of \
+                 vertices and edges, remove it, or put # before it"
             )
         })
     }

@@ -355,6 +355,24 @@ fn weights_that_look_like_times_are_noted() {
     }
 }
 
+/// Files for competitions and older programs begin with the numbers of vertices and edges.
+#[test]
+fn a_first_row_that_counts_the_rows_is_noted() {
+    let rows: String =
+        (1..=40).map(|row| format!("{} {}\n", row % 30 + 1, row * 7 % 30 + 1)).collect();
+    let sandbox = Sandbox::with([
+        ("counted.txt", &*format!("30 40\n{rows}")),
+        ("edges.txt", &format!("30 4\n{rows}")),
+        ("more.txt", &format!("30 40\n{rows}31 1\n")),
+    ]);
+    let found = notes(&sandbox, "communities counted.txt -o c.csv");
+    let expected = "note: the first row, 30 and 40, is read as an edge, but 40 rows follow it";
+    assert!(found.len() == 1 && found[0].starts_with(expected), "{found:?}");
+    for other in ["edges.txt", "more.txt"] {
+        assert!(notes(&sandbox, &format!("communities {other} -o c.csv")).is_empty(), "{other}");
+    }
+}
+
 /// `cat *.csv` makes a vertex of each name in the header.
 #[test]
 fn a_header_that_rows_repeat_is_noted() {

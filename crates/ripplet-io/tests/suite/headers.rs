@@ -737,6 +737,8 @@ fn numbers_of_rows_and_times_are_no_ends() {
         "Nr;Von;An\n7;10;20\n8;20;30\n",
         "Betrag;Von;An\n1;10;20\n2;20;30\n3;30;10\n",
         "Tag;Von;An\n20240101;10;20\n20240102;20;30\n",
+        "Betrag,Von,An\n250,10,20\n75,20,30\n990,30,10\n40,10,30\n",
+        "betrag,wer,wem\n25,ann,bob\n7,bob,cyd\n9,cyd,ann\n",
         "1,10,20\n2,20,30\n3,30,10\n",
         "1217567877000,9,8\n1217567878000,8,7\n",
         "20080801,9,8\n20080802,8,7\n",
@@ -750,6 +752,8 @@ fn numbers_of_rows_and_times_are_no_ends() {
         "1,501,5\n2,502,3\n3,503,5\n",
         "20240101,20240102,5\n20240102,20240103,7\n",
         "1,10\n2,20\n3,10\n",
+        // Ratings of many items, of which the first are the ratings' numbers, too.
+        "wer,was,wie\n901,1,5\n902,2,4\n903,3,3\n904,4,2\n905,5,1\n906,6,1\n907,7,1\n908,80,2\n909,81,3\n910,82,3\n911,83,1\n912,84,1\n913,85,2\n914,86,2\n915,87,1\n916,88,1\n917,89,1\n918,90,1\n919,91,1\n920,92,1\n921,93,1\n",
     ] {
         assert!(read(text, Format::Csv).is_ok(), "{text}");
     }

@@ -261,6 +261,10 @@ impl Sample<'_> {
                 Err(format!("expected two vertex ids in a row, found only `{}`", self.shown(start)))
             }
             _ if is_of_vertices => Err(self.of_vertices()),
+            3 if start == 0 && self.has_later_ends() => {
+                let why = "the second and the third column share values, as the ends of edges do, and the first has none of them";
+                Err(self.unclear(true, why))
+            }
             width @ (2 | 3) if width == 2 || self.is_weight_like(start + 2) => {
                 self.check_names([start, start + 1])?;
                 self.check_ids(true, [start, start + 1])

@@ -277,6 +277,21 @@ impl<'a> Sample<'a> {
             && numbers.is_disjoint(&target)
     }
 
+    /// Whether, below a header, the second and the third of three columns share values as the ends of edges do, and the first has
+    /// none of them: an amount, say. Ids and small weights share values, too, but few of the ids are among them.
+    pub(super) fn has_later_ends(&self) -> bool {
+        const LEAST: usize = 3;
+        let values = |column: usize| -> HashSet<&[u8]> {
+            self.rows(true).filter_map(|row| Some(&**row.get(column)?)).collect()
+        };
+        let [first, source, target] = [0, 1, 2].map(values);
+        let shared = source.intersection(&target).count();
+        self.pairs_of_ids(true).contains(&[1, 2])
+            && shared >= LEAST.max(source.len().max(target.len()) / 3)
+            && first.is_disjoint(&source)
+            && first.is_disjoint(&target)
+    }
+
     /// Returns the two columns that share most values: ids recur at both ends of edges.
     pub(super) fn shared_ends(&self, header: bool) -> Option<[usize; 2]> {
         let width = self.first.len().min(COMPARED);
