@@ -93,4 +93,5 @@ def sets(ripplet, folder_of_sets):
               f"columns advised, {sum(r[3] < r[4] for r in advice)} of them worse than the score")
 
 
-null(sys.argv[2]) if sys.argv[1] == "null" else sets(sys.argv[2], sys.argv[3])
+if __name__ == "__main__":
+    null(sys.argv[2]) if sys.argv[1] == "null" else sets(sys.argv[2], sys.argv[3])

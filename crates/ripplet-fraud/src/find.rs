@@ -5,7 +5,6 @@
 
 use crate::Timestamp;
 use crate::folder::{ACTIVE, ENTITIES, FolderError, RunFolder, WindowRecord};
-use crate::model::FEWEST;
 use crate::output::KnownBadStatus;
 use crate::output::tables::{Kind, names, narrow, numbers, reals, schema_of, some_numbers, times};
 use crate::source::{self, SourceError};
@@ -51,8 +50,8 @@ pub struct FoundEntities {
     pub windows: u32,
     /// Number of windows whose entities have no score: those of a run without a model.
     pub without_scores: u32,
-    /// Number of windows whose scores are a fixed combination of the evidence, as too few were known bad: they rank, and
-    /// are no probabilities.
+    /// Number of windows whose scores are a fixed combination of the evidence, drawn towards the known bad if there are any, as
+    /// too few were known bad to hold one out: they rank, and are no probabilities.
     pub not_learnt: u32,
 }
 
@@ -258,8 +257,8 @@ impl FoundEntities {
                 _ => format!("{} of {} windows", self.not_learnt, self.windows),
             };
             notes.push(format!(
-                "in {which}, scores are a fixed combination of the evidence, as less than {FEWEST} known bad have \
-                 transactions there (or by --model FILE): they rank, and are no probabilities"
+                "in {which}, scores are a fixed combination of the evidence, drawn towards the known bad if there are any, as too few \
+                 have transactions there to hold one out (or by --model FILE): they rank, and are no probabilities"
             ));
         }
         let without = self.entities.iter().filter(|entity| entity.occurrences.is_empty());

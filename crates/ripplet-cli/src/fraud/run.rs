@@ -67,8 +67,8 @@ pub struct Arguments {
     /// in this share of windows: from 0 to 1.
     #[arg(long, value_name = "CHANCE", default_value_t = NOISE, help_heading = "Detection")]
     noise: f64,
-    /// How every entity gets a score. `auto`: by a scorecard that each window fits to its known bad (4 at least; with
-    /// fewer, a fixed combination of the evidence). `none`: no scores. Or by the scorecard of a file, the model.json of a window.
+    /// How every entity gets a score. `auto`: by a scorecard that each window fits to its known bad (without any, a
+    /// fixed combination of the evidence). `none`: no scores. Or by the scorecard of a file, the model.json of a window.
     #[arg(long, value_name = "auto|none|FILE", default_value = "auto", help_heading = "Detection")]
     model: Model,
     /// Arrays for graph neural networks, a graph.npz for each window: of members of clusters, of the whole window, or

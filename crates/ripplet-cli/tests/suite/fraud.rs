@@ -388,9 +388,8 @@ fn find_says_where_any_entity_was() {
     }
     let said = sandbox.run("fraud find a rings");
     assert!(!said.error.contains("--model none"), "{said:?}");
-    // One or two are known bad, too few for a scorecard.
-    let few =
-        "in all windows, scores are a fixed combination of the evidence, as less than 4 known bad";
+    // One or two are known bad, of one fold.
+    let few = "in all windows, scores are a fixed combination of the evidence, drawn towards the known bad";
     assert!(said.error.contains(few) && said.error.contains("are no probabilities"), "{said:?}");
     sandbox.ok("fraud find a rings -o a.parquet");
     sandbox.ok("fraud find a rings -o a.csv");

@@ -128,7 +128,8 @@ pub struct WindowRecord {
 pub struct ScoreRecord {
     /// Number of entities that have a score.
     pub entities: u64,
-    /// Whether a scorecard was learnt; otherwise scores are the fixed combination.
+    /// Whether a scorecard was learnt and calibrated; otherwise scores are the fixed combination, drawn towards the known bad if
+    /// there are any.
     pub learnt: bool,
     /// Number of known bad with transactions.
     pub known_bad: u32,

@@ -29,8 +29,10 @@
 //! Cleared entities, which an analyst found to be good, are rows that weigh as much as those of the known bad; no
 //! evidence depends on them.
 //!
-//! With fewer than [`FEWEST`] known bad, the scorecard is the fixed combination, and nothing is learnt. Without
-//! any, no evidence depends on known bad.
+//! The ridge is the same share of the summed weight with few known bad as with many. So the fewer there are, the closer is
+//! the scorecard to the fixed combination. If all known bad are of one fold, no row shows how evidence that depends on known bad
+//! looks. Then the weights of other evidence alone are fitted, without steps, calibration and check, and the known bad are scored
+//! by the fixed combination. Without any known bad, nothing is learnt.
 //!
 //! # Cost, memory, determinism
 //! Training uses 60 other entities for each known bad one, but at least 6,000 and at most [`OTHERS`], those of
@@ -61,7 +63,7 @@ pub use check::{Check, CheckedFold, FEWEST_KNOWN as FEWEST_CHECKED};
 pub use earlier::Earlier;
 pub use file::{ModelError, ModelFile};
 pub use scorecard::{Calibration, FORMAT, Points, Scorecard};
-pub use training::{FEWEST, Fitted, KnownGood, OTHERS, Training};
+pub use training::{Fitted, KnownGood, OTHERS, Training};
 
 use crate::Entities;
 use crate::evidence::{Evidence, View};
@@ -83,7 +85,7 @@ pub struct Scores {
     pub points: Vec<f32>,
     /// The scorecard of entities that are not known to be bad.
     pub scorecard: Scorecard,
-    /// The scorecards of the known bad, by fold; empty if nothing was learnt.
+    /// The scorecards of the known bad, by fold; empty without known bad or others.
     pub of_folds: Vec<Scorecard>,
     /// Check of the ranking by held-out known bad; `None` if nothing was learnt.
     pub check: Option<Check>,

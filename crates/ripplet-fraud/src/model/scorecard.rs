@@ -36,7 +36,8 @@ pub struct Calibration {
 pub struct Scorecard {
     /// Version of the format: [`FORMAT`].
     pub format: u32,
-    /// Whether it was learnt; otherwise it is the fixed combination, and probabilities are not calibrated.
+    /// Whether it was learnt; otherwise it is the fixed combination, drawn towards the known bad if there are any, and
+    /// probabilities are not calibrated.
     pub learnt: bool,
     /// Number of known bad entities that it was learnt from.
     pub known_bad: u32,

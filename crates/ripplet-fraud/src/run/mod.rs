@@ -79,7 +79,7 @@ pub struct RunOptions {
 /// How scores of entities are made.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum ModelChoice {
-    /// By a scorecard learnt from the known bad of each window, or by the fixed combination if they are few.
+    /// By a scorecard learnt from the known bad of each window, or by the fixed combination without any.
     #[default]
     Auto,
     /// By the scorecard of a file; nothing is learnt.

@@ -4,7 +4,7 @@ use super::{MODEL_OPTION, NO_LIST, PipelineError};
 use crate::counts::say;
 use crate::evidence::is_of_ties;
 use crate::folder::{Manifest, RunFolder, WindowRecord};
-use crate::model::{FEWEST, FEWEST_CHECKED};
+use crate::model::FEWEST_CHECKED;
 use crate::report::{PageLimits, ReportBuilder, Run as ReportRun, write_report};
 use crate::source::reader::Input;
 use crate::{Span, Timestamp};
@@ -203,8 +203,8 @@ fn score_notes(manifest: &Manifest, windows: &[WindowRecord]) -> Vec<String> {
     });
     let cleared = if cleared { ", and cleared entities change nothing" } else { "" };
     let why = format!(
-        "less than {FEWEST} known bad with transactions: scores of entities are a fixed combination there, neither learnt nor \
-         checked{cleared}"
+        "too few known bad with transactions to hold one out: scores of entities are a fixed combination there, drawn towards the \
+         known bad if there are any, and neither calibrated nor checked{cleared}"
     );
     say(&mut notes, fixed, ["window has", "windows have"], &why);
     notes

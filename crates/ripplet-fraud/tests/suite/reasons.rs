@@ -259,7 +259,7 @@ fn trusted_and_cleared_entities_are_not_among_the_highest() {
     options.cleared = None;
     let manifest = run_into(&options, &folder.path().join("none"), false).unwrap();
     let notes = ripplet_fraud::run::notes(&manifest, &manifest.windows).join("\n");
-    assert!(notes.contains("less than 4 known bad") && !notes.contains("cleared"), "{notes}");
+    assert!(notes.contains("too few known bad") && !notes.contains("cleared"), "{notes}");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 // of a window are to be trusted.
 
 /** What a score is. */
-const SCORE_HINT = 'The probability that it is on the list of known bad, too low by about the share of the bad that is listed: use ranks. Too few known bad to learn from: no probability, a fixed combination that only ranks';
+const SCORE_HINT = 'The probability that it is on the list of known bad, too low by about the share of the bad that is listed: use ranks. Too few known bad to hold one out: no probability, a fixed combination that only ranks';
 
 /** The entities with the highest scores of a window that are neither known to be bad nor trusted or cleared. */
 const scoredIn = memoized((window) => {
@@ -234,7 +234,7 @@ function rankingBy(name) {
 /** The verdict on the scores of a window, in words. */
 function checkWords({ check, fixed, scored_total: total }) {
   if (total === 0) return 'No entity of this window has a score.';
-  if (!check) return fixed ? 'Too few are known bad to learn from or to check: scores are a fixed combination of the evidence. They rank, but are no probabilities.' : 'The scores of this window were not checked.';
+  if (!check) return fixed ? 'Too few are known bad to hold one out: scores are a fixed combination of the evidence, neither calibrated nor checked. They rank, but are no probabilities.' : 'The scores of this window were not checked.';
   const held = `Each known bad entity was ranked as if it were not known: ${grouped.format(check.known_bad)} of them, in five parts.`;
   const auc = `the AUC is ${check.auc.toFixed(2)}, and that of a random ranking 0.5`;
   if (check.is_unclear) return `Too few are known bad to judge the scores: ${grouped.format(check.known_bad)} were held out; ${auc}, so that chance alone may rank them so. ${held}`;
