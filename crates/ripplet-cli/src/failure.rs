@@ -15,7 +15,7 @@ use ripplet::draw::DrawError;
 #[cfg(feature = "generate")]
 use ripplet::generate::GenerateError;
 use ripplet::graph::{BuildError, OutOfMemory};
-use ripplet::io::{Format, ReadError, ReadErrorKind, WriteError};
+use ripplet::io::{Format, ReadError, ReadErrorKind, WriteError, is_remote};
 #[cfg(feature = "jit")]
 use ripplet::jit::JitError;
 use ripplet::lp::{ColumnError, RunError, SettingsError, cpu::ThreadError, quality::QualityError};
@@ -371,12 +371,27 @@ fn is_of_system(error: &std::io::Error) -> bool {
         [libc::EIO, libc::EMFILE, libc::ENFILE, libc::ESTALE, libc::ETIMEDOUT];
     #[cfg(not(unix))]
     const OF_SYSTEM: [i32; 0] = [];
-    error.raw_os_error().is_some_and(|code| OF_SYSTEM.contains(&code))
+    // Of a server of object storage, which has no code.
+    let is_of_server = matches!(
+        error.kind(),
+        ErrorKind::NotConnected
+            | ErrorKind::TimedOut
+            | ErrorKind::ConnectionAborted
+            | ErrorKind::StaleNetworkFileHandle
+    );
+    is_of_server || error.raw_os_error().is_some_and(|code| OF_SYSTEM.contains(&code))
 }
 
 /// Returns the advice on an input that cannot be read; empty if the message has it.
 fn read_help(ReadError { path, kind, .. }: &ReadError) -> String {
     match kind {
+        // The message of a server has its advice, but for a pattern that matches nothing.
+        ReadErrorKind::Io(error) if is_remote(path) => match error.kind() {
+            ErrorKind::NotFound if error.to_string().starts_with("no object") => {
+                "check the name and the pattern".into()
+            }
+            _ => String::new(),
+        },
         ReadErrorKind::Io(error) => match error.kind() {
             ErrorKind::NotFound => "check the path and the current folder".into(),
             ErrorKind::PermissionDenied => "allow this user to read it".into(),

@@ -68,6 +68,7 @@ use clap::{Parser, Subcommand};
 use console::Console;
 use exit_status::ExitStatus;
 use failure::{Ending, Failure};
+use ripplet::io::Fetched;
 use ripplet::ranks::Launch;
 use std::ffi::OsString;
 use std::io::{ErrorKind, Write, stderr};
@@ -185,6 +186,11 @@ fn status_of(arguments: Ripplet, launch: Option<Launch>) -> ExitStatus {
             None => Failure::Defect,
         })
     });
+    let Fetched { requests, bytes } = ripplet::io::fetched();
+    if requests > 0 {
+        let requests = message::counted(requests, "request", "requests");
+        console.detail(&format!("received {bytes} bytes from object storage, in {requests}"));
+    }
     let status = match ended {
         Ok(ending) => ending.status(),
         Err(failure) => {

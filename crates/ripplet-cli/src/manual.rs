@@ -70,7 +70,8 @@ fn pages(command: &Command) -> impl Iterator<Item = &Command> {
 
 /// Writes the pages of a command and of all its commands; returns how many.
 fn write_all(command: &Command, folder: &Path) -> Result<usize, Failure> {
-    if let Err(source) = fs::create_dir_all(folder) {
+    let on_disk = ripplet::io::check_on_disk(folder, "outputs");
+    if let Err(source) = on_disk.and_then(|()| fs::create_dir_all(folder)) {
         let error = ripplet::io::WriteError { path: folder.into(), source };
         return Err(Failure::Place(error));
     }

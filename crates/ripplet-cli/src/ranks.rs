@@ -393,8 +393,9 @@ impl Ranks {
         rounds: &[Vec<Traffic>],
         whole: bool,
     ) -> Option<RanksFigures> {
-        let threads = [rayon::current_num_threads() as u64];
-        let threads = self.together(|comm| comm.all_gather("threads", &threads))?;
+        let own = [rayon::current_num_threads() as u64, ripplet::io::fetched().bytes];
+        let all = self.together(|comm| comm.all_gather("threads", &own))?;
+        let column = |at: usize| all.iter().filter_map(move |own| own.get(at).copied());
         let mpi = self.comm().map(|comm| locked(comm).name())?;
         let waiting = |of: &[Traffic]| of.iter().map(|of| of.waited.as_secs_f64()).collect();
         Some(RanksFigures {
@@ -403,7 +404,8 @@ impl Ranks {
             graph: if whole { "whole" } else { "parts" },
             labels: None,
             peak_memory: Vec::new(),
-            threads: threads.all().map(|threads| threads as usize).collect(),
+            fetched: column(1).collect(),
+            threads: column(0).map(|threads| threads as usize).collect(),
             calls: run.first().map_or(0, |of| of.calls),
             sent: run.iter().map(|of| of.sent).collect(),
             received: run.iter().map(|of| of.received).collect(),

@@ -15,7 +15,7 @@ use ripplet::graph::{
 use ripplet::io::batch::{has_files, is_batch};
 use ripplet::io::{
     Columns, Delimiter, Format, Header, IdKind, Place, ReadError, ReadOptions, ReadSummary,
-    read_vertices,
+    check_address, read_vertices,
 };
 use ripplet::{Input, LoadOptions, Storage, StoredGraph};
 use std::path::Path;
@@ -192,6 +192,7 @@ pub fn check_one_graph(path: &Path, read: &ReadOptions, does: &str) -> Result<()
 impl ReadArguments {
     /// Returns the options for `path`, with the handling of loops from `build`.
     pub fn options(&self, path: &Path, build: &BuildArguments) -> Result<LoadOptions, Failure> {
+        check_address(path)?;
         if is_standard(path) {
             let closed = |error| Failure::Read(ReadError::io(path, Place::File, error));
             standard_streams::check_input().map_err(closed)?;

@@ -171,6 +171,9 @@ pub struct RanksFigures {
     /// The peak resident memory of each rank until its communities were measured, with the pages of mapped files that it
     /// read; 0 if the system does not report it.
     pub peak_memory: Vec<u64>,
+    /// The bytes that each rank received from object storage; left out if there is none.
+    #[serde(skip_serializing_if = "is_of_none")]
+    pub fetched: Vec<u64>,
     /// The threads of each rank.
     pub threads: Vec<usize>,
     /// The number of collectives of the run, which is that of every rank.
@@ -185,6 +188,10 @@ pub struct RanksFigures {
     pub round_sent: Vec<u64>,
     /// Seconds of each rank in collectives, by round.
     pub round_waiting: Vec<Vec<f64>>,
+}
+
+fn is_of_none(figures: &[u64]) -> bool {
+    figures.iter().all(|&figure| figure == 0)
 }
 
 /// The needs of one of several GPUs.

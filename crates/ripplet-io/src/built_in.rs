@@ -24,6 +24,10 @@ impl NotBuiltIn {
     pub(crate) const ARCHIVES: NotBuiltIn =
         NotBuiltIn { what: "reading of .zip and .tar archives", feature: "archives" };
 
+    /// Inputs in object storage.
+    pub(crate) const OBJECT_STORAGE: NotBuiltIn =
+        NotBuiltIn { what: "reading from object storage", feature: "object-storage" };
+
     /// Compression of texts by zstd.
     pub(crate) const ZSTD: NotBuiltIn = NotBuiltIn { what: "zstd compression", feature: "zstd" };
 

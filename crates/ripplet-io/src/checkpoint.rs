@@ -29,7 +29,7 @@ use crate::parts::{
     out_of_memory,
 };
 use crate::sections::word;
-use crate::{Place, ReadError, WriteError};
+use crate::{ReadError, WriteError};
 use ripplet_graph::{Buffer, memory};
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -104,7 +104,7 @@ pub fn write(path: &Path, state: &State<'_>) -> Result<(), WriteError> {
 /// # Errors
 /// If the file cannot be read, is no checkpoint of this version, or is damaged in any byte.
 pub fn open(path: &Path) -> Result<SavedState, ReadError> {
-    let map = map(path).map_err(|error| ReadError::io(path, Place::File, error))?;
+    let map = map(path)?;
     from_bytes(Arc::new(map), path)
 }
 

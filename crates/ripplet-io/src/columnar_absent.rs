@@ -3,6 +3,7 @@
 use crate::fault::Fault;
 use crate::label_table::LabelSummary;
 use crate::label_table::LabelTable;
+use crate::source::Source;
 use crate::summary::ReadColumns;
 use crate::text::GraphRows;
 use crate::vertex_rows::{Asked, FoundColumns, Header, VertexRow};
@@ -13,23 +14,23 @@ use std::ops::Range;
 use std::path::Path;
 
 /// Returns the error for a file with edges.
-pub(crate) fn read(
-    path: &Path,
+pub(crate) fn read_source(
+    source: &Source,
     format: Format,
     _: &ReadOptions,
 ) -> Result<(EdgeTable, ReadColumns), ReadError> {
-    Err(refused(format).of(path))
+    Err(refused(format).of(source.path()))
 }
 
 /// Returns the error for a share of a file.
 pub(crate) fn read_share(
-    path: &Path,
+    source: &Source,
     format: Format,
     _: &ReadOptions,
     _: Range<u64>,
     _: u64,
 ) -> Result<(EdgeTable, ReadColumns), ReadError> {
-    Err(refused(format).of(path))
+    Err(refused(format).of(source.path()))
 }
 
 /// Returns the error for edges in memory.

@@ -32,6 +32,11 @@ impl Fault {
         Fault::at(Place::File, why)
     }
 
+    /// Leaves the file's name out.
+    pub(crate) fn unnamed(error: ReadError) -> Fault {
+        Fault { place: error.place, kind: error.kind }
+    }
+
     /// Adds the file's name.
     pub(crate) fn of(self, path: &Path) -> ReadError {
         ReadError { path: path.into(), place: self.place, kind: self.kind }

@@ -8,6 +8,7 @@
 //! batch in parts ────────────▶ swarm_file ─▶ GraphBatch, part by part         .swarm, memory-mapped
 //! many graphs ───────────────▶ batch ──────▶ GraphBatch, part by part         folder, .zip, .tar, a table, and the two above
 //! run between two rounds ─▶ checkpoint ─▶ saved state                         .checkpoint, memory-mapped
+//! s3://bucket/key, https://… ─▶ ranges of bytes of an object, or a local copy         read as a file of that name
 //! labels ────▶ write ─▶ atomic files                                           .txt .tsv .csv .parquet .arrow
 //! ```
 //!
@@ -45,6 +46,8 @@ mod labels;
 mod map;
 mod memberships;
 mod names;
+#[cfg(feature = "object-storage")]
+mod object;
 mod options;
 mod output;
 mod parts;
@@ -54,6 +57,7 @@ mod seeds;
 mod shown;
 mod slices;
 mod small;
+mod source;
 mod summary;
 mod text;
 mod values;
@@ -89,6 +93,7 @@ pub use options::{Columns, Delimiter, Header, IdKind, ReadOptions};
 pub use read::{parse_edges, parse_ldbc, read_edges, read_edges_with_summary, read_ldbc};
 pub use seeds::{SeedRow, SeedSummary, Seeds, UnknownSeeds, parse_seeds, read_seeds};
 pub use small::{LARGEST_TEXT, check_plain, is_plain_file, read_small, read_small_text};
+pub use source::{Fetched, check_address, check_on_disk, fetched, is_remote};
 pub use summary::{ReadColumn, ReadColumns, ReadGraphColumns, ReadSummary};
 pub use table_parts::is_part_of;
 pub use text::{KNOWN_COLUMN_PAIRS, KNOWN_WEIGHT_NAMES, UNSPECIFIC_WORDS};

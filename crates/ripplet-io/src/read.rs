@@ -3,17 +3,20 @@
 use crate::exchange;
 use crate::fault::Fault;
 use crate::small::is_plain_file;
+use crate::source::{Pace, Source, is_remote};
 use crate::summary::{ReadColumns, ReadSummary};
 use crate::text::{self, Text, Vertices};
 use crate::{Columns, Compression, Format, Place, ReadError, ReadErrorKind, ReadOptions};
 use crate::{bv, columnar, table_parts};
 use bytes::Bytes;
 use ripplet_graph::{EdgeTable, memory};
-use std::fs::File;
 use std::io::{self, Cursor, Read};
 use std::path::{Path, PathBuf};
 
 /// Reads the edges of a file, or of several that are the parts of one table.
+///
+/// A path may be the address of an object: `s3://bucket/key`, `gs://…`, `az://…`, `abfss://…`, `https://…` or `http://…`, if
+/// the feature `object-storage` is on.
 ///
 /// If the last component of a path has a wildcard (`*`, `?` or `[…]`) and names no file, such as `days/*.csv`, all files
 /// that match are read: edge lists, `.csv`, `.tsv`, `.jsonl`, Parquet or Arrow, with equal columns. Their edges are those
@@ -69,18 +72,19 @@ pub fn read_edges_with_summary(
     let is_told = options.columns != Columns::default();
     match table_parts::files_of(path)? {
         Some(files) => table_parts::join(path, &files, is_told, |file| {
-            table_parts::check_is_table(file, format_of(file, options)?)?;
-            read_file(file, options)
+            table_parts::check_is_table(file.path(), format_of(file.path(), options)?)?;
+            read_source(file, options)
         }),
-        None => read_file(path, options),
+        None => read_source(&Source::of(path)?, options),
     }
 }
 
 /// Reads the edges of one file.
-pub(crate) fn read_file(
-    path: &Path,
+pub(crate) fn read_source(
+    source: &Source,
     options: &ReadOptions,
 ) -> Result<(EdgeTable, ReadSummary), ReadError> {
+    let path = source.path();
     let standard_input = path == Path::new("-");
     let format = match format_of(path, options)? {
         Format::Metis if options.format.is_none() && bv::is_beside(path) => Format::Bv,
@@ -96,7 +100,7 @@ pub(crate) fn read_file(
             Ok((edges, summary))
         }
         format @ (Format::Parquet | Format::Arrow) => {
-            let (edges, columns) = columnar::read(path, format, options)?;
+            let (edges, columns) = columnar::read_source(source, format, options)?;
             let summary = summary_of(&edges, columns, path)?;
             Ok((edges, summary))
         }
@@ -108,7 +112,7 @@ pub(crate) fn read_file(
         )),
         Format::Ldbc => Ok(without_columns(read_ldbc_beside(path, options)?)),
         format => {
-            let text = open(path).map_err(|fault| fault.of(path))?;
+            let text = open_source(source).map_err(|fault| fault.of(path))?;
             read_text(&mut text.cancelled_by(&options.cancel), format, options)
                 .map_err(|fault| fault.of(path))
         }
@@ -174,7 +178,8 @@ pub(crate) fn format_of(path: &Path, options: &ReadOptions) -> Result<Format, Re
     match (options.format, Format::of_path(path)) {
         (Some(format), _) | (None, Some((format, _))) => Ok(format),
         (None, None) if path == Path::new("-") => Ok(Format::EdgeList),
-        // If the file does not exist, its unknown extension is the error to report.
+        // If the file does not exist, its unknown extension is not the error to report.
+        (None, None) if is_remote(path) => Source::of(path).and(Err(unknown_format(path))),
         (None, None) => match std::fs::metadata(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 Err(ReadError::io(path, Place::File, error))
@@ -402,7 +407,11 @@ fn vertex_file(edges: &Path) -> Result<PathBuf, ReadError> {
         Compression::Gzip => candidates.swap(0, 1),
         Compression::Zstd => candidates.swap(0, 2),
     }
-    candidates.into_iter().find(|path| is_plain_file(path)).ok_or_else(|| {
+    let is_there = |path: &PathBuf| match is_remote(path) {
+        true => Source::of(path).is_ok(),
+        false => is_plain_file(path),
+    };
+    candidates.into_iter().find(is_there).ok_or_else(|| {
         let sentence = format!(
             "the vertex file {} is missing: an LDBC graph is a .e file with its .v file beside it",
             plain.display()
@@ -413,15 +422,21 @@ fn vertex_file(edges: &Path) -> Result<PathBuf, ReadError> {
 
 /// Returns the text of a file, or of standard input, decompressed.
 pub(crate) fn open(path: &Path) -> Result<Text<'static>, Fault> {
+    let source = Source::of(path).map_err(Fault::unnamed)?;
+    open_source(&source)
+}
+
+/// Returns the text of a source as [`open`] does.
+pub(crate) fn open_source(source: &Source) -> Result<Text<'static>, Fault> {
+    let path = source.path();
     let named = Format::of_path(path).map_or(Compression::None, |(_, compression)| compression);
     let mut file: Box<dyn Read + Send> = if path == Path::new("-") {
         Box::new(io::stdin())
     } else {
-        let file = File::open(path).map_err(system)?;
-        if file.metadata().map_err(system)?.is_dir() {
+        if path.is_dir() {
             return Err(system(io::ErrorKind::IsADirectory.into()));
         }
-        Box::new(file)
+        source.reader(0..u64::MAX, Pace::All).map_err(system)?
     };
     let mut first = Vec::new();
     file.by_ref().take(4).read_to_end(&mut first).map_err(system)?;

@@ -112,7 +112,7 @@ pub fn write(graph: &Graph, path: &Path) -> Result<(), WriteError> {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn open(path: &Path) -> Result<Graph, ReadError> {
-    let map = map(path).map_err(|error| ReadError::io(path, Place::File, error))?;
+    let map = map(path)?;
     from_bytes(Arc::new(map), path)
 }
 

@@ -80,7 +80,7 @@ pub fn write(graph: &Graph, path: &Path) -> Result<(), WriteError> {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn open(path: &Path) -> Result<CompressedGraph, ReadError> {
-    let map = map(path).map_err(|error| ReadError::io(path, Place::File, error))?;
+    let map = map(path)?;
     from_bytes(Arc::new(map), path)
 }
 

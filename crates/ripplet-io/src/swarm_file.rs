@@ -265,7 +265,7 @@ impl SwarmFile {
     /// # Errors
     /// If the file cannot be read, is no `.swarm` of this version, is truncated, or its index is damaged.
     pub fn open(path: &Path) -> Result<SwarmFile, ReadError> {
-        let map = map(path).map_err(|error| ReadError::io(path, Place::File, error))?;
+        let map = map(path)?;
         SwarmFile::from_bytes(Arc::new(map), path)
     }
 

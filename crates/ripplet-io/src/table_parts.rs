@@ -7,6 +7,7 @@
 use crate::fault::Fault;
 use crate::intern::{self, Ends, Interned, Sign};
 use crate::names::NameIndex;
+use crate::source::{Source, check_address, is_remote};
 use crate::summary::ReadSummary;
 use crate::{Format, Place, ReadError, ReadErrorKind};
 use glob::{MatchOptions, Pattern};
@@ -30,7 +31,7 @@ const MOST_NOTED: usize = 3;
 /// no wildcard, or names a file.
 fn pattern_of(path: &Path) -> Option<Result<(&Path, Pattern), String>> {
     let name = path.file_name()?.to_str().filter(|name| name.contains(['*', '?', '[']))?;
-    if path.symlink_metadata().is_ok() {
+    if !is_remote(path) && path.symlink_metadata().is_ok() {
         return None;
     }
     let pattern = Pattern::new(name).map_err(|error| format!("it is not a pattern: {error}"));
@@ -63,10 +64,14 @@ pub fn is_part_of(path: &Path, pattern: &Path) -> bool {
 ///
 /// # Errors
 /// If the pattern is not valid, the folder cannot be listed, no file matches, or a match is a folder or the file of another.
-pub(crate) fn files_of(path: &Path) -> Result<Option<Vec<PathBuf>>, ReadError> {
+pub(crate) fn files_of(path: &Path) -> Result<Option<Vec<Source>>, ReadError> {
     let Some(found) = pattern_of(path) else { return Ok(None) };
     let refused = |sentence: String| ReadError::content(path, Place::File, sentence);
     let (folder, pattern) = found.map_err(refused)?;
+    if is_remote(path) {
+        check_address(path)?;
+        return objects_of(path, folder, &pattern).map(Some);
+    }
     let in_folder = |error| ReadError::io(path, Place::File, error);
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).map_err(in_folder)? {
@@ -84,8 +89,7 @@ pub(crate) fn files_of(path: &Path) -> Result<Option<Vec<PathBuf>>, ReadError> {
     let mut links = BTreeMap::new();
     for file in &files {
         if file.is_dir() {
-            let sentence = "it is a folder, and a pattern names files: end the pattern with *.csv";
-            return Err(ReadError::content(file, Place::File, sentence));
+            return Err(ReadError::content(file, Place::File, IS_FOLDER));
         }
         let real =
             fs::canonicalize(file).map_err(|error| ReadError::io(file, Place::File, error))?;
@@ -96,8 +100,27 @@ pub(crate) fn files_of(path: &Path) -> Result<Option<Vec<PathBuf>>, ReadError> {
             )));
         }
     }
-    Ok(Some(files))
+    Ok(Some(files.into_iter().map(Source::File).collect()))
 }
+
+/// Returns the objects of a folder whose names match, ascending by name.
+fn objects_of(path: &Path, folder: &Path, pattern: &Pattern) -> Result<Vec<Source>, ReadError> {
+    let of_pattern = |error: ReadError| ReadError { path: path.into(), ..error };
+    let (objects, folders) =
+        Source::list(folder, &|name| matches(pattern, name.as_ref())).map_err(of_pattern)?;
+    if let Some(name) = folders.first() {
+        return Err(ReadError::content(folder.join(name), Place::File, IS_FOLDER));
+    }
+    match objects.is_empty() {
+        true => {
+            let error = io::Error::new(io::ErrorKind::NotFound, "no object has such a name");
+            Err(ReadError::io(path, Place::File, error))
+        }
+        false => Ok(objects),
+    }
+}
+
+const IS_FOLDER: &str = "it is a folder, and a pattern names files: end the pattern with *.csv";
 
 /// Joins the tables that `read` returns for these files, which match a pattern. A part without edges adds nothing.
 /// `is_told` is whether the caller chose the columns; otherwise they must be called the same in all files.
@@ -107,9 +130,9 @@ pub(crate) fn files_of(path: &Path) -> Result<Option<Vec<PathBuf>>, ReadError> {
 /// edges.
 pub(crate) fn join(
     pattern: &Path,
-    files: &[PathBuf],
+    files: &[Source],
     is_told: bool,
-    read: impl Fn(&Path) -> Result<(EdgeTable, ReadSummary), ReadError>,
+    read: impl Fn(&Source) -> Result<(EdgeTable, ReadSummary), ReadError>,
 ) -> Result<(EdgeTable, ReadSummary), ReadError> {
     if let [file] = files {
         return read(file);
@@ -118,7 +141,7 @@ pub(crate) fn join(
     let mut empty = None;
     for file in files {
         match read(file) {
-            Ok((edges, summary)) => table.add(file, &edges, summary)?,
+            Ok((edges, summary)) => table.add(file.path(), &edges, summary)?,
             Err(error) if matches!(error.kind, ReadErrorKind::NoEdges(_)) => empty = Some(error),
             Err(error) => return Err(error),
         }

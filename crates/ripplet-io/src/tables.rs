@@ -5,13 +5,11 @@
 //! ([`open_text`]). Damage is an error, as in [`columnar`](crate::columnar).
 
 use crate::columnar::Table;
-use crate::map::map;
+use crate::source::{Pace, Source};
 use crate::text::{compression_of, decoder};
 use crate::{Format, Place, ReadError};
 use arrow_array::RecordBatch;
 use arrow_schema::Schema;
-use bytes::Bytes;
-use std::fs::File;
 use std::io::{Cursor, Read};
 use std::path::{Path, PathBuf};
 
@@ -36,9 +34,7 @@ impl TableFile {
     /// # Errors
     /// If it cannot be read, or is no file of this format.
     pub fn open(path: &Path, format: Format) -> Result<TableFile, ReadError> {
-        let bytes = map(path).map_err(|error| ReadError::io(path, Place::File, error))?;
-        let table = Table::open(Bytes::from_owner(bytes), format);
-        Ok(TableFile { path: path.into(), table: table.map_err(|fault| fault.of(path))? })
+        Ok(TableFile { path: path.into(), table: Table::of_source(&Source::of(path)?, format)? })
     }
 
     /// Returns the schema of all columns.
@@ -72,8 +68,9 @@ impl TableFile {
 /// If the operating system refuses.
 pub fn open_text(path: &Path) -> Result<Box<dyn Read + Send>, ReadError> {
     const FIRST: u64 = 4;
+    let source = Source::of(path)?;
     let open = || {
-        let mut file = File::open(path)?;
+        let mut file = source.reader(0..u64::MAX, Pace::All)?;
         let mut first = Vec::new();
         file.by_ref().take(FIRST).read_to_end(&mut first)?;
         let compression = compression_of(&first);

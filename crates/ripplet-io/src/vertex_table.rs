@@ -16,7 +16,7 @@ use crate::text::{Text, records};
 use crate::vertex_rows::{
     Asked, FoundColumns, Header, IDS, Labelled, Positions, Value, ValueKind, VertexRow,
 };
-use crate::{Format, Place, ReadError, ReadErrorKind, ReadOptions};
+use crate::{Format, Place, ReadError, ReadOptions};
 use bytes::Bytes;
 use ripplet_graph::{ExternalId, OutOfMemory, VertexId, VertexIds, memory};
 use std::path::Path;
@@ -192,9 +192,8 @@ impl<'a> Source<'a> {
     }
 
     pub(crate) fn bytes(self) -> Result<Bytes, Fault> {
-        let system = |error| Fault { place: Place::File, kind: ReadErrorKind::Io(error) };
         match self {
-            Source::File(path, _) => Ok(Bytes::from_owner(map(path).map_err(system)?)),
+            Source::File(path, _) => Ok(Bytes::from_owner(map(path).map_err(Fault::unnamed)?)),
             Source::Bytes(bytes, _) => Ok(Bytes::copy_from_slice(bytes)),
         }
     }

@@ -17,7 +17,7 @@ use ripplet::analytics::lcc::{Definition, Lcc};
 use ripplet::graph::batch::{BatchGraph, GraphBatch};
 use ripplet::io::batch::{BatchOptions, BatchPart, BatchReader, OnError, graphs_of_batches};
 use ripplet::io::write::{ArrowTableWriter, ColumnData, ColumnKind, Rows, Subject, TableShape};
-use ripplet::io::{Place, ReadError};
+use ripplet::io::{Place, ReadError, is_remote};
 use ripplet::lp::cpu::CpuExecutor;
 use ripplet::swarm::{
     Analysis, Column, CommunitiesWorker, CpuWorker, Cut, Parts, SwarmError, Worker,
@@ -58,7 +58,7 @@ impl Swarm {
     /// Returns the graphs of a folder, an archive, a file `.swarm` or a table in a file, which each run reads.
     #[staticmethod]
     fn of_files(path: PathBuf, options: Bound<'_, PyDict>) -> PyResult<Swarm> {
-        if !path.exists() {
+        if !is_remote(&path) && !path.exists() {
             let error = std::io::Error::from(std::io::ErrorKind::NotFound);
             return Err(Failure::from(ReadError::io(&path, Place::File, error)).into());
         }

@@ -61,6 +61,7 @@
 //! | `jit` | [`jit`], [`read_program`] |
 //! | `mpi` | `ranks::mpi`: ranks as processes that `mpirun` or `srun` started |
 //! | `petgraph` | graphs of the crate petgraph |
+//! | `object-storage` | inputs in S3, Google Cloud Storage, Azure Blob Storage and behind HTTP |
 //! | `postgres` | transactions by a query to a PostgreSQL server |
 //! | `serde` | communities as values of serde |
 //! | `sprs` | sparse matrices of the crate sprs |

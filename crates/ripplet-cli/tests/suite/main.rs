@@ -31,6 +31,8 @@ mod lcc;
 mod manual;
 #[cfg(target_os = "linux")]
 mod memory;
+#[cfg(all(target_os = "linux", feature = "object-storage"))]
+mod object_storage;
 mod outputs;
 mod programs;
 mod quality;
@@ -43,6 +45,8 @@ mod ranks_fraud;
 #[cfg(target_os = "linux")]
 mod ranks_hosts;
 mod regression;
+#[cfg(all(target_os = "linux", feature = "object-storage"))]
+mod s3;
 mod sandbox;
 mod storage;
 mod swarm;

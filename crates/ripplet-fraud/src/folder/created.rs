@@ -23,6 +23,7 @@ impl CreatedFolders {
 
     /// Creates a folder with its parents.
     pub(super) fn folders(path: &Path) -> io::Result<CreatedFolders> {
+        ripplet_io::check_on_disk(path, "the folders of runs")?;
         let folders = CreatedFolders::missing(path);
         let made = CreatedFolders { _listed: UnfinishedPaths::list(folders.clone())?, folders };
         for folder in &made.folders {

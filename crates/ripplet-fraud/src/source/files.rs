@@ -42,6 +42,7 @@ pub(super) fn find(named: &[String]) -> Result<Vec<DataFile>, SourceError> {
 pub(super) fn find_one(name: &str) -> Result<Vec<DataFile>, SourceError> {
     let failed = |why: String| SourceError::Listing { what: name.into(), why };
     let path = Path::new(name);
+    ripplet_io::check_on_disk(path, "transactions").map_err(|error| failed(error.to_string()))?;
     let (mut files, mut tables) = (Vec::new(), Vec::new());
     if path.is_dir() {
         walk(path, DEEPEST, &mut files, &mut tables)?;

@@ -5,7 +5,7 @@ use crate::fault::Fault;
 use crate::map::map;
 use crate::read::{format_of, in_memory, open};
 use crate::text::{GraphRows, read_of_graphs};
-use crate::{Place, ReadError, columnar};
+use crate::{ReadError, columnar};
 use bytes::Bytes;
 use ripplet_graph::batch::{BatchRows, BatchTable, GraphBatch};
 use std::path::Path;
@@ -18,7 +18,7 @@ pub(super) fn read(
 ) -> Result<GraphBatch, ReadError> {
     let rows = match format_of(path, &options.read)? {
         format @ (Format::Parquet | Format::Arrow) => {
-            let bytes = map(path).map_err(|error| ReadError::io(path, Place::File, error))?;
+            let bytes = map(path)?;
             columnar::of_graphs(Bytes::from_owner(bytes), format, &options.read)
         }
         format => {

@@ -11,12 +11,12 @@ use super::{BatchOptions, ReadLog, Source, share};
 use crate::fault::Fault;
 use crate::read::{Bounded, read_bounded, read_bytes};
 use crate::small::check_plain;
+use crate::source as input;
 use crate::text::{compression_of, decoder, is_trailing_bytes};
 use crate::{Place, ReadError};
 use bytes::Bytes;
 use ripplet_graph::batch::GraphBatch;
 use std::collections::HashMap;
-use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -69,7 +69,7 @@ enum Content {
 }
 
 /// File that counts the bytes read.
-struct Counted(File, Arc<AtomicU64>);
+struct Counted(Box<dyn Read + Send>, Arc<AtomicU64>);
 
 impl Read for Counted {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
@@ -84,8 +84,9 @@ impl Tar {
         // A device of zeros would be an archive without end.
         check_plain(path)?;
         let system = |error| ReadError::io(path, Place::File, error);
-        let file = File::open(path).map_err(system)?;
-        let bytes = file.metadata().map_err(system)?.len();
+        let source = input::Source::of(path)?;
+        let bytes = source.size().map_err(system)?;
+        let file = source.reader(0..u64::MAX, input::Pace::All).map_err(system)?;
         let read = Arc::new(AtomicU64::new(0));
         let mut file = BufReader::with_capacity(READ, Counted(file, read.clone()));
         let compression = compression_of(file.fill_buf().map_err(system)?);

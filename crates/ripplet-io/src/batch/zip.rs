@@ -58,7 +58,7 @@ const REGULAR: u32 = 0o100_000;
 
 impl Zip {
     pub(super) fn open(path: &Path, options: &BatchOptions) -> Result<Zip, ReadError> {
-        let mapped = map(path).map_err(|error| ReadError::io(path, Place::File, error))?;
+        let mapped = map(path)?;
         let archive = ZipArchive::new(Cursor::new(Shared(Arc::new(mapped))));
         let mut archive = archive.map_err(|error| wrong(path, error))?;
         let (mut members, mut links) = (Vec::new(), HashMap::new());

@@ -47,7 +47,7 @@ pub(crate) fn read(path: &Path, options: &ReadOptions) -> Result<EdgeTable, Read
         _ => ReadError::io(&beside, Place::File, error),
     })?;
     let properties = properties_of(&text, &beside, options)?;
-    let bytes = map(path).map_err(|error| ReadError::io(path, Place::File, error))?;
+    let bytes = map(path)?;
     table(bytes.as_ref(), &properties).map_err(|fault| fault.of(path))
 }
 

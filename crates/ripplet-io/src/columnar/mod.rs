@@ -33,9 +33,9 @@ pub(crate) use vertices::vertex_rows;
 use crate::fault::Fault;
 use crate::intern::{Ends, Interned, Sign};
 use crate::intern::{intern_integers, intern_names, into_column};
-use crate::map::map;
 use crate::names::{NameIndex, NameSet};
 use crate::shown::shown;
+use crate::source::Source;
 use crate::summary::{ReadColumn, ReadColumns, ReadGraphColumns, option_of};
 use crate::text::GraphRows;
 use crate::text::{KnownEnds, is_graph_name, is_weight_name, known_ends, number};
@@ -58,8 +58,17 @@ pub fn read(
     format: Format,
     options: &ReadOptions,
 ) -> Result<(EdgeTable, ReadColumns), ReadError> {
-    let bytes = map(path).map_err(|error| ReadError::io(path, Place::File, error))?;
-    edges(Bytes::from_owner(bytes), format, options).map_err(|fault| fault.of(path))
+    read_source(&Source::of(path)?, format, options)
+}
+
+/// Reads the edges of a source as [`read`] does.
+pub(crate) fn read_source(
+    source: &Source,
+    format: Format,
+    options: &ReadOptions,
+) -> Result<(EdgeTable, ReadColumns), ReadError> {
+    let table = Table::of_source(source, format)?;
+    edges_of_table(&table, options).map_err(|fault| fault.of(source.path()))
 }
 
 /// Reads the edges of a share of a Parquet file, as [`read`] does all: those of a range of its `size` bytes.
@@ -67,15 +76,14 @@ pub fn read(
 /// # Errors
 /// The errors of [`read`]; [`ReadErrorKind::NoEdges`] if no row group begins there.
 pub(crate) fn read_share(
-    path: &Path,
+    source: &Source,
     format: Format,
     options: &ReadOptions,
     range: Range<u64>,
     size: u64,
 ) -> Result<(EdgeTable, ReadColumns), ReadError> {
-    let bytes = map(path).map_err(|error| ReadError::io(path, Place::File, error))?;
-    let table = Table::open(Bytes::from_owner(bytes), format).map_err(|fault| fault.of(path))?;
-    edges_of_table(&table.of_share(range, size), options).map_err(|fault| fault.of(path))
+    let table = Table::of_source(source, format)?.of_share(range, size);
+    edges_of_table(&table, options).map_err(|fault| fault.of(source.path()))
 }
 
 /// Parses the edges of a file in memory, as [`read`] does; errors name the input `(bytes)`.

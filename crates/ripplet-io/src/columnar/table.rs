@@ -2,7 +2,11 @@
 
 use super::ipc;
 use crate::fault::Fault;
-use crate::{Format, Place, ReadErrorKind};
+use crate::map::map_source;
+#[cfg(feature = "object-storage")]
+use crate::object::Object;
+use crate::source::Source;
+use crate::{Format, Place, ReadError, ReadErrorKind};
 use arrow_array::RecordBatch;
 use arrow_ipc::reader::{FileReader, StreamReader};
 use arrow_schema::{ArrowError, Schema, SchemaRef};
@@ -30,7 +34,7 @@ const SLICES: usize = 16;
 
 /// An opened Parquet or Arrow IPC file, or batches in memory.
 pub(crate) struct Table {
-    bytes: Bytes,
+    content: Content,
     schema: SchemaRef,
     container: Container,
     /// The row groups of a Parquet file that are read, if not all.
@@ -44,7 +48,65 @@ enum Container {
     Batches(Vec<RecordBatch>),
 }
 
+/// The bytes of a table.
+#[derive(Clone)]
+enum Content {
+    /// All of them.
+    Bytes(Bytes),
+    /// A Parquet object, of which ranges are requested.
+    #[cfg(feature = "object-storage")]
+    Object(Object),
+}
+
+impl Content {
+    /// Returns the bytes of some ranges; those of a file are all there.
+    fn pieces(&self, ranges: impl Iterator<Item = Range<u64>>) -> Result<Pieces, Fault> {
+        match self {
+            Content::Bytes(bytes) => Ok(Pieces::all(bytes.clone())),
+            #[cfg(feature = "object-storage")]
+            Content::Object(object) => Ok(Pieces {
+                pieces: object.pieces(ranges.collect())?.into(),
+                length: object.size(),
+            }),
+        }
+    }
+}
+
 impl Table {
+    /// Opens a file or an object. Of a Parquet object, columns are requested when they are read; an object of another format is
+    /// copied.
+    pub(crate) fn of_source(source: &Source, format: Format) -> Result<Table, ReadError> {
+        #[cfg(feature = "object-storage")]
+        if let (Source::Object(object), Format::Parquet) = (source, format) {
+            let table = guarded(|| Table::of_object(object));
+            return table.map_err(|fault| fault.of(source.path()));
+        }
+        let bytes = Bytes::from_owner(map_source(source)?);
+        Table::open(bytes, format).map_err(|fault| fault.of(source.path()))
+    }
+
+    #[cfg(feature = "object-storage")]
+    fn of_object(object: &Object) -> Result<Table, Fault> {
+        /// Bytes at the end that are requested first. Most footers have fewer.
+        const TAIL: u64 = 64 << 10;
+        /// Length of the footer, and the magic word.
+        const END: usize = 8;
+        let content = Content::Object(object.clone());
+        let size = object.size();
+        let tail = |bytes: u64| content.pieces(std::iter::once(size.saturating_sub(bytes)..size));
+        let mut pieces = tail(TAIL)?;
+        let end = pieces.piece(size.saturating_sub(END as u64), END);
+        let footer = end.and_then(|end| Some(u32::from_le_bytes(*end.first_chunk()?)));
+        let footer = u64::from(footer.unwrap_or(0)) + END as u64;
+        if footer > TAIL {
+            pieces = tail(footer)?;
+        }
+        let options = ArrowReaderOptions::new();
+        let metadata = ArrowReaderMetadata::load(&pieces, options).map_err(no_parquet)?;
+        let schema = metadata.schema().clone();
+        Ok(Table { content, schema, container: Container::Parquet(metadata), groups: None })
+    }
+
     /// Reads what a file says about itself.
     pub(crate) fn open(bytes: Bytes, format: Format) -> Result<Table, Fault> {
         guarded(|| Table::open_unguarded(bytes, format))
@@ -53,11 +115,12 @@ impl Table {
     fn open_unguarded(bytes: Bytes, format: Format) -> Result<Table, Fault> {
         if format == Format::Parquet {
             let options = ArrowReaderOptions::new();
-            let metadata =
-                ArrowReaderMetadata::load(&Mapped(bytes.clone()), options).map_err(no_parquet)?;
+            let metadata = ArrowReaderMetadata::load(&Pieces::all(bytes.clone()), options)
+                .map_err(no_parquet)?;
             let schema = metadata.schema().clone();
             let container = Container::Parquet(metadata);
-            return Ok(Table { bytes, schema, container, groups: None });
+            let content = Content::Bytes(bytes);
+            return Ok(Table { content, schema, container, groups: None });
         }
         ipc::check(&bytes)?;
         let reader = Cursor::new(bytes.clone());
@@ -68,7 +131,7 @@ impl Table {
             let schema = StreamReader::try_new(reader, None).map_err(no_arrow)?.schema();
             (schema, Container::ArrowStream)
         };
-        Ok(Table { bytes, schema, container, groups: None })
+        Ok(Table { content: Content::Bytes(bytes), schema, container, groups: None })
     }
 
     /// The table of batches in memory, which have one schema.
@@ -82,7 +145,7 @@ impl Table {
             return Err(Fault::whole(sentence));
         }
         let container = Container::Batches(batches.to_vec());
-        Ok(Table { bytes: Bytes::new(), schema, container, groups: None })
+        Ok(Table { content: Content::Bytes(Bytes::new()), schema, container, groups: None })
     }
 
     /// Returns the table of the row groups of a Parquet file that begin in a range of its bytes, if each of its rows has as
@@ -108,6 +171,15 @@ impl Table {
         Table { groups, ..self }
     }
 
+    /// Returns the bytes of an Arrow file.
+    fn bytes(&self) -> Bytes {
+        match &self.content {
+            Content::Bytes(bytes) => bytes.clone(),
+            #[cfg(feature = "object-storage")]
+            Content::Object(_) => Bytes::new(),
+        }
+    }
+
     /// Returns the columns of the file.
     pub(crate) fn schema(&self) -> &Schema {
         &self.schema
@@ -123,7 +195,7 @@ impl Table {
         columns: &[usize],
         visit: impl Fn(RecordBatch, u64) -> Result<T, Fault> + Sync,
     ) -> Result<Vec<T>, Fault> {
-        let reader = || Cursor::new(self.bytes.clone());
+        let reader = || Cursor::new(self.bytes());
         let projection = Some(columns.to_vec());
         match &self.container {
             Container::Parquet(metadata) => self.map_row_groups(metadata, columns, &visit),
@@ -150,14 +222,14 @@ impl Table {
         columns: &[usize],
     ) -> Result<impl Iterator<Item = Result<RecordBatch, Fault>> + Send + use<>, Fault> {
         type Batches = Box<dyn Iterator<Item = Result<RecordBatch, Fault>> + Send>;
-        let reader = Cursor::new(self.bytes.clone());
+        let reader = Cursor::new(self.bytes());
         let projection = Some(columns.to_vec());
         let mut batches: Batches = match &self.container {
             Container::Parquet(metadata) => {
-                let (bytes, metadata) = (self.bytes.clone(), metadata.clone());
+                let (content, metadata) = (self.content.clone(), metadata.clone());
                 let (groups, columns) = (metadata.metadata().num_row_groups(), columns.to_vec());
                 let open = move |group| -> Batches {
-                    match guarded(|| row_group(&bytes, &metadata, group, &columns)) {
+                    match guarded(|| row_group(&content, &metadata, group, &columns)) {
                         Ok(batches) => Box::new(batches),
                         Err(fault) => Box::new(std::iter::once(Err(fault))),
                     }
@@ -208,7 +280,7 @@ impl Table {
         }
         let mapped = tasks::map(work.len(), |at| {
             let (group, first) = work[at];
-            let mut batches = guarded(|| row_group(&self.bytes, metadata, group, columns))?;
+            let mut batches = guarded(|| row_group(&self.content, metadata, group, columns))?;
             map_batches(&mut batches, first, visit)
         });
         let mut blocks = Vec::new();
@@ -223,14 +295,20 @@ impl Table {
 
 /// Returns the rows of a Parquet file's row group, of these columns (ascending).
 fn row_group(
-    bytes: &Bytes,
+    content: &Content,
     metadata: &ArrowReaderMetadata,
     group: usize,
     columns: &[usize],
 ) -> Result<impl Iterator<Item = Result<RecordBatch, Fault>> + Send + use<>, Fault> {
-    check_dictionaries(bytes, metadata, group, columns)?;
-    let mapped = Mapped(bytes.clone());
-    let rows = ParquetRecordBatchReaderBuilder::new_with_metadata(mapped, metadata.clone());
+    let schema = metadata.parquet_schema();
+    let chunks = metadata.metadata().row_group(group).columns().iter().enumerate();
+    let read = chunks.filter(|&(leaf, _)| columns.contains(&schema.get_column_root_idx(leaf)));
+    let pieces = content.pieces(read.map(|(_, chunk)| {
+        let (begin, length) = chunk.byte_range();
+        begin..begin.saturating_add(length)
+    }))?;
+    check_dictionaries(&pieces, metadata, group, columns)?;
+    let rows = ParquetRecordBatchReaderBuilder::new_with_metadata(pieces, metadata.clone());
     let mask = ProjectionMask::roots(rows.parquet_schema(), columns.iter().copied());
     let rows = rows.with_row_groups(vec![group]).with_projection(mask).with_batch_size(ROWS);
     let batches = rows.build().map_err(no_parquet)?;
@@ -240,7 +318,7 @@ fn row_group(
 /// Rejects dictionaries that claim more values than they have bytes for: the decoder allocates as many
 /// as are claimed, which may be gigabytes for a file of a few bytes.
 fn check_dictionaries(
-    bytes: &Bytes,
+    pieces: &Pieces,
     metadata: &ArrowReaderMetadata,
     group: usize,
     columns: &[usize],
@@ -248,7 +326,7 @@ fn check_dictionaries(
     let schema = metadata.parquet_schema();
     let group = metadata.metadata().row_group(group);
     let rows = usize::try_from(group.num_rows()).unwrap_or(0);
-    let bytes = Arc::new(Mapped(bytes.clone()));
+    let bytes = Arc::new(pieces.clone());
     for (leaf, chunk) in group.columns().iter().enumerate() {
         if !columns.contains(&schema.get_column_root_idx(leaf)) {
             continue;
@@ -363,34 +441,50 @@ fn first_line(error: &dyn std::error::Error) -> String {
 }
 
 /// Bytes of a file, read by ranges. A damaged file may request any range.
-struct Mapped(Bytes);
+#[derive(Clone)]
+struct Pieces {
+    /// What is there of the file: where it begins, ascending, and its bytes.
+    pieces: Arc<[(u64, Bytes)]>,
+    /// The number of bytes of the file.
+    length: u64,
+}
 
-impl Mapped {
+impl Pieces {
+    fn all(bytes: Bytes) -> Pieces {
+        Pieces { length: bytes.len() as u64, pieces: Arc::new([(0, bytes)]) }
+    }
+
+    /// Returns the bytes of a piece from `start` on.
+    fn rest(&self, start: u64) -> Option<Bytes> {
+        let at = self.pieces.partition_point(|(begin, _)| *begin <= start).checked_sub(1)?;
+        let (begin, bytes) = &self.pieces[at];
+        let skipped =
+            usize::try_from(start - begin).ok().filter(|&skipped| skipped <= bytes.len())?;
+        Some(bytes.slice(skipped..))
+    }
+
     fn piece(&self, start: u64, length: usize) -> Option<Bytes> {
-        let start = usize::try_from(start).ok()?;
-        let end = start.checked_add(length).filter(|&end| end <= self.0.len())?;
-        Some(self.0.slice(start..end))
+        let rest = self.rest(start).filter(|rest| length <= rest.len())?;
+        Some(rest.slice(..length))
     }
 
     fn outside(&self, start: u64) -> ParquetError {
-        let length = self.0.len();
+        let length = self.length;
         ParquetError::EOF(format!("it asks for bytes from {start} on, but has {length}"))
     }
 }
 
-impl Length for Mapped {
+impl Length for Pieces {
     fn len(&self) -> u64 {
-        self.0.len() as u64
+        self.length
     }
 }
 
-impl ChunkReader for Mapped {
+impl ChunkReader for Pieces {
     type T = bytes::buf::Reader<Bytes>;
 
     fn get_read(&self, start: u64) -> parquet::errors::Result<Self::T> {
-        let rest = usize::try_from(start).ok().and_then(|start| self.0.len().checked_sub(start));
-        let piece = rest.and_then(|rest| self.piece(start, rest));
-        piece.map(Bytes::reader).ok_or_else(|| self.outside(start))
+        self.rest(start).map(Bytes::reader).ok_or_else(|| self.outside(start))
     }
 
     fn get_bytes(&self, start: u64, length: usize) -> parquet::errors::Result<Bytes> {

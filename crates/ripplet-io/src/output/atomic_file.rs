@@ -1,6 +1,7 @@
 //! Atomic files: a file appears complete, or not at all.
 
 use crate::WriteError;
+use crate::source::check_on_disk;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, ErrorKind, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -230,6 +231,9 @@ impl AtomicFile {
     /// If the folder does not exist, or the folder or the existing file is not writable.
     pub fn create(path: &Path) -> Result<AtomicFile, WriteError> {
         let named = path.to_owned();
+        if let Err(source) = check_on_disk(path, "outputs") {
+            return Err(WriteError { path: named, source });
+        }
         // If nothing exists yet, there is no link to follow either.
         let destination = fs::canonicalize(path).unwrap_or_else(|_| named.clone());
         let made = Self::open(&destination);

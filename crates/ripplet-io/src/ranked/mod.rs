@@ -78,10 +78,15 @@ pub enum TablePartError {
 /// Whether [`read_part`] can read a file in shares: an edge list, `.csv`, `.tsv`, `.jsonl`, Parquet or Arrow, or a pattern of
 /// such files.
 pub fn has_shares(path: &Path, options: &ReadOptions) -> bool {
-    let file = match table_parts::files_of(path) {
-        Ok(Some(files)) => files.first().cloned(),
-        // The reader of the shares has the error, if there is one.
-        Ok(None) | Err(_) => None,
+    // The name of a pattern has the extension of its files, if it has one.
+    let is_named = options.format.is_some() || Format::of_path(path).is_some();
+    let file = match is_named {
+        true => None,
+        false => match table_parts::files_of(path) {
+            Ok(Some(files)) => files.first().map(|file| file.path().to_owned()),
+            // The reader of the shares has the error, if there is one.
+            Ok(None) | Err(_) => None,
+        },
     };
     let file = file.as_deref().unwrap_or(path);
     let format = options.format.or_else(|| Format::of_path(file).map(|(format, _)| format));
@@ -230,13 +235,13 @@ fn read_shares(shares: &[Share], options: &ReadOptions) -> Read {
                     read.of_none.get_or_insert(summary);
                     continue;
                 }
-                first.get_or_insert_with(|| share.file.clone());
+                first.get_or_insert_with(|| share.source.path().to_owned());
                 // A single share needs no joining.
                 if let [_] = shares {
                     only = Some((edges, summary));
                     continue;
                 }
-                joined.add(&share.file, &edges, summary)
+                joined.add(share.source.path(), &edges, summary)
             }
             Err(ReadError { kind: ReadErrorKind::NoEdges(why), .. }) => {
                 read.empty = Some(why);

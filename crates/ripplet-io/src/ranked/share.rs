@@ -1,23 +1,23 @@
 //! Shares of files: which bytes, row groups or files a rank reads.
 
-use crate::read::{check_delimiter, format_of, read_file, summary_of};
-use crate::small::is_plain_file;
+use crate::read::{check_delimiter, format_of, read_source, summary_of};
+use crate::source::{Pace, Source};
 use crate::{
     Compression, Format, Place, ReadError, ReadOptions, ReadSummary, columnar, table_parts, text,
 };
 use ripplet_graph::{EdgeTable, memory};
-use std::fs::{self, File};
+use std::fs::File;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// The shares of a rank.
 pub(super) struct Shares {
     pub(super) own: Vec<Share>,
     /// The number of files of all ranks.
     pub(super) files: usize,
-    /// A hash of their names and sizes, and of samples of their bytes.
+    /// A hash of their names and sizes, and of their versions in object storage, or samples of their bytes on a disk.
     pub(super) listing: u64,
 }
 
@@ -29,7 +29,7 @@ const ALL_SAMPLES: u64 = 1 << 12;
 
 /// A share of one file.
 pub(super) struct Share {
-    pub(super) file: PathBuf,
+    pub(super) source: Source,
     format: Format,
     rows: Rows,
 }
@@ -53,22 +53,23 @@ impl Shares {
     ) -> Result<Shares, ReadError> {
         let files = match table_parts::files_of(path)? {
             Some(files) => files,
-            None => vec![path.to_path_buf()],
+            None => vec![Source::of(path)?],
         };
         let (mut sized, mut listing) = (Vec::new(), DefaultHasher::new());
         let samples = (ALL_SAMPLES / files.len() as u64).clamp(1, MOST_SAMPLES);
-        for file in files {
-            let format = format_of(&file, options)?;
-            table_parts::check_is_table(&file, format)?;
-            check_delimiter(&file, format, options)?;
-            let about = fs::metadata(&file);
-            let size = about.map_err(|error| ReadError::io(&file, Place::File, error))?.len();
-            (&file, size).hash(&mut listing);
-            if is_plain_file(&file) {
-                hash_samples(&file, size, samples, &mut listing)
-                    .map_err(|error| ReadError::io(&file, Place::File, error))?;
+        for source in files {
+            let file = source.path();
+            let format = format_of(file, options)?;
+            table_parts::check_is_table(file, format)?;
+            check_delimiter(file, format, options)?;
+            let failed = |error| ReadError::io(file, Place::File, error);
+            let size = source.size().map_err(failed)?;
+            let version = source.version();
+            (file, size, &version).hash(&mut listing);
+            if version.is_none() && source.is_plain() {
+                hash_samples(file, size, samples, &mut listing).map_err(failed)?;
             }
-            memory::push(&mut sized, (file, format, size))
+            memory::push(&mut sized, (source, format, size))
                 .map_err(|error| crate::fault::Fault::from(error).of(path))?;
         }
         let all: u128 = sized.iter().map(|&(_, _, size)| u128::from(size)).sum();
@@ -80,21 +81,25 @@ impl Shares {
         let ours = bound(rank)..bound(rank + 1);
         let (mut own, mut before) = (Vec::new(), 0u128);
         let files = sized.len();
-        for (file, format, size) in sized {
+        for (source, format, size) in sized {
             let begin = before;
             before += u128::from(size);
             let within = |place: u128| place.clamp(begin, before).saturating_sub(begin) as u64;
             let range = within(ours.start)..within(ours.end);
             // Rank 0 says which columns are read, also if it reads no row.
             let is_head = rank == 0 && begin == 0 && format != Format::Parquet;
-            let rows = match is_divided(&file, format)? {
+            // Nothing of the file is this rank's, however it is read.
+            if range.is_empty() && !is_head && !ours.contains(&begin) {
+                continue;
+            }
+            let rows = match is_divided(&source, format)? {
                 true if range.is_empty() && !is_head => continue,
                 true if format == Format::Parquet => Rows::Groups(range, size),
                 true => Rows::Lines(range),
                 false if ours.contains(&begin) => Rows::All,
                 false => continue,
             };
-            own.push(Share { file, format, rows });
+            own.push(Share { source, format, rows });
         }
         Ok(Shares { own, files, listing: listing.finish() })
     }
@@ -116,12 +121,13 @@ fn hash_samples(file: &Path, size: u64, samples: u64, hash: &mut DefaultHasher) 
 }
 
 /// Whether a file is read in shares: one with bytes that is Parquet, or a text that is not compressed.
-fn is_divided(file: &Path, format: Format) -> Result<bool, ReadError> {
-    if format == Format::Arrow || !is_plain_file(file) {
+fn is_divided(source: &Source, format: Format) -> Result<bool, ReadError> {
+    if format == Format::Arrow || !source.is_plain() {
         return Ok(false);
     }
+    let file = source.path();
     let mut first = Vec::new();
-    let opened = File::open(file).and_then(|opened| opened.take(4).read_to_end(&mut first));
+    let opened = source.reader(0..4, Pace::First).and_then(|mut all| all.read_to_end(&mut first));
     opened.map_err(|error| ReadError::io(file, Place::File, error))?;
     let named = Format::of_path(file).map_or(Compression::None, |(_, compression)| compression);
     let compression = text::compression_of_named(named, &first);
@@ -136,17 +142,18 @@ impl Share {
         &self,
         options: &ReadOptions,
     ) -> Result<(EdgeTable, ReadSummary, u64), ReadError> {
-        let Share { file, format, rows } = self;
+        let Share { source, format, rows } = self;
+        let file = source.path();
         let (edges, columns, comments) = match rows {
             Rows::All => {
-                let (edges, summary) = read_file(file, options)?;
+                let (edges, summary) = read_source(source, options)?;
                 return Ok((edges, summary, 0));
             }
-            Rows::Lines(range) => text::read_share(file, *format, options, range.clone())
+            Rows::Lines(range) => text::read_share(source, *format, options, range.clone())
                 .map_err(|fault| fault.of(file))?,
             Rows::Groups(range, size) => {
                 let (edges, columns) =
-                    columnar::read_share(file, *format, options, range.clone(), *size)?;
+                    columnar::read_share(source, *format, options, range.clone(), *size)?;
                 (edges, columns, 0)
             }
         };

@@ -5,9 +5,9 @@
 //! against their checksums, and the lists are checked as [`open`](super::open) does. All parts together cover every
 //! block: if each process opens its own of the same file, a damaged byte is an error on one of them.
 
-use super::{Header, Opener};
-use crate::map::map;
-use crate::sections::{verify_sums, verify_within};
+use super::{HEADER_BYTES, Header, Opener};
+use crate::map::map_parts;
+use crate::sections::{BLOCK, verify_sums, verify_within};
 use crate::{Place, ReadError};
 use ripplet_graph::{Graph, Neighbors, Shard, VertexId};
 use std::ops::Range;
@@ -43,16 +43,32 @@ pub fn open_part(
     parts: usize,
     with_ids: bool,
 ) -> Result<Part, ReadError> {
-    let map = map(path).map_err(|error| ReadError::io(path, Place::File, error))?;
+    let map = Arc::new(map_parts(path)?);
     if cfg!(target_endian = "big") {
         return Err(ReadError::content(path, Place::File, super::BIG_ENDIAN));
     }
-    let owner: Arc<dyn AsRef<[u8]> + Send + Sync> = Arc::new(map);
+    let owner: Arc<dyn AsRef<[u8]> + Send + Sync> = map.clone();
     let bytes = (*owner).as_ref();
+    // An object is copied as far as it is read.
+    let fill = |ranges: &[Range<usize>]| {
+        let filled = map.fill(ranges.iter().cloned());
+        filled.map_err(|error| ReadError::io(path, Place::File, error))
+    };
+    fill(std::slice::from_ref(&(0..HEADER_BYTES as usize)))?;
     let header = Header::read(bytes, path)?;
     let data_end = header.data_end as usize;
+    fill(std::slice::from_ref(&(data_end..bytes.len())))?;
     let checksum = verify_sums(bytes, data_end, path)?;
-    let within = |ranges: &[Range<usize>]| verify_within(bytes, data_end, path, ranges);
+    let within = |ranges: &[Range<usize>]| {
+        // Checksums are those of whole blocks.
+        let read = ranges.iter().filter(|range| !range.is_empty());
+        let block = |range: &Range<usize>| {
+            let end = range.end.next_multiple_of(BLOCK).min(data_end);
+            range.start - range.start % BLOCK..end
+        };
+        fill(&read.map(block).collect::<Vec<_>>())?;
+        verify_within(bytes, data_end, path, ranges)
+    };
     let head = 0..header.table_end() as usize;
     within(std::slice::from_ref(&head))?;
     let mut opener = Opener { path, owner: &owner, header, next: 0, end: header.table_end() };
@@ -62,7 +78,8 @@ pub fn open_part(
     }
     let ids = if with_ids { opener.ids()? } else { opener.numbers()? };
     let shards = opener.shards()?;
-    let bounds = bounds_of(&shards, header.vertices, parts);
+    let bounds =
+        bounds_of(&shards, header.vertices, parts, &|offset| fill(&[place_of(bytes, offset)]))?;
     let own = match (bounds.get(part), bounds.get(part + 1)) {
         (Some(&begin), Some(&end)) => begin..end,
         _ => 0..0,
@@ -105,8 +122,13 @@ fn place_of<T>(bytes: &[u8], values: &[T]) -> Range<usize> {
 }
 
 /// Returns the bounds of parts of about equal work, which is an arc or a vertex. It looks up some offsets, which may be
-/// damaged: the bounds ascend in any case.
-fn bounds_of(shards: &[Shard], vertices: u32, parts: usize) -> Vec<VertexId> {
+/// damaged: the bounds ascend in any case. `fill` is called with each before.
+fn bounds_of(
+    shards: &[Shard],
+    vertices: u32,
+    parts: usize,
+    fill: &dyn Fn(&[u32]) -> Result<(), ReadError>,
+) -> Result<Vec<VertexId>, ReadError> {
     let arcs =
         |shard: &Shard| -> u64 { shard.lists().map(|lists| lists.neighbors().len() as u64).sum() };
     // The arcs before each shard.
@@ -114,24 +136,28 @@ fn bounds_of(shards: &[Shard], vertices: u32, parts: usize) -> Vec<VertexId> {
         .iter()
         .scan(0, |sum, shard| Some(std::mem::replace(sum, *sum + arcs(shard))))
         .collect();
-    let work_before = |v: VertexId| -> u64 {
+    let work_before = |v: VertexId| -> Result<u64, ReadError> {
         let index = shards.partition_point(|shard| shard.vertices().end <= v);
         let (Some(shard), Some(before)) = (shards.get(index), before.get(index)) else {
-            return shards.iter().map(arcs).sum::<u64>() + u64::from(v);
+            return Ok(shards.iter().map(arcs).sum::<u64>() + u64::from(v));
         };
         let local = v.saturating_sub(shard.vertices().start) as usize;
-        let offset = |lists: Neighbors<'_>| lists.offsets().get(local).copied().unwrap_or(0);
-        let own: u64 = shard.lists().map(|lists| u64::from(offset(lists))).sum();
-        before + own + u64::from(v)
+        let mut own = 0;
+        for lists in shard.lists() {
+            let offset = lists.offsets().get(local..=local).unwrap_or_default();
+            fill(offset)?;
+            own += offset.first().map_or(0, |&offset| u64::from(offset));
+        }
+        Ok(before + own + u64::from(v))
     };
-    let all = work_before(vertices);
+    let all = work_before(vertices)?;
     let mut bounds = vec![0];
     for part in 1..parts {
         let wanted = (u128::from(all) * part as u128 / parts as u128) as u64;
         let (mut low, mut high) = (0, vertices.div_ceil(BITMAP_WORD));
         while low < high {
             let middle = low + (high - low) / 2;
-            match work_before((middle * BITMAP_WORD).min(vertices)) < wanted {
+            match work_before((middle * BITMAP_WORD).min(vertices))? < wanted {
                 true => low = middle + 1,
                 false => high = middle,
             }
@@ -141,7 +167,7 @@ fn bounds_of(shards: &[Shard], vertices: u32, parts: usize) -> Vec<VertexId> {
         bounds.push(bound.max(bounds.last().copied().unwrap_or(0)));
     }
     bounds.push(vertices);
-    bounds
+    Ok(bounds)
 }
 
 #[cfg(test)]

@@ -11,14 +11,13 @@
 use super::Text;
 use super::table::TableHead;
 use crate::fault::Fault;
+use crate::source::{Pace, Source};
 use crate::summary::ReadColumns;
 use crate::{Compression, Format, Place, ReadErrorKind, ReadOptions};
 use memchr::{memchr, memchr_iter};
 use ripplet_graph::EdgeTable;
-use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io;
 use std::ops::Range;
-use std::path::Path;
 
 /// Bytes that are searched for a line end at a time.
 const BLOCK: usize = 64 << 10;
@@ -29,24 +28,22 @@ const BLOCK: usize = 64 << 10;
 /// # Errors
 /// The errors of reading the head, or one of these lines; [`ReadErrorKind::NoEdges`] if the file has no row at all, not even a header.
 pub(crate) fn read_share(
-    path: &Path,
+    source: &Source,
     format: Format,
     options: &ReadOptions,
     range: Range<u64>,
 ) -> Result<(EdgeTable, ReadColumns, u64), Fault> {
-    let file = File::open(path).map_err(failed)?;
-    let text = Text::new(Box::new(file), Compression::None)?;
+    let all = source.reader(0..u64::MAX, Pace::First).map_err(failed)?;
+    let text = Text::new(all, Compression::None)?;
     let mut text = text.cancelled_by(&options.cancel);
     let head = TableHead::of(&mut text, format, options)?;
     let rows = text.passed();
-    let mut file = File::open(path).map_err(failed)?;
-    let begin = first_line_from(&mut file, range.start.max(rows), rows).map_err(failed)?;
-    let end = first_line_from(&mut file, range.end.max(rows), rows).map_err(failed)?;
-    file.seek(SeekFrom::Start(begin)).map_err(failed)?;
-    let mut lines = Text::of_lines(Box::new(file.take(end.saturating_sub(begin))))
-        .cancelled_by(&options.cancel);
+    let begin = first_line_from(source, range.start.max(rows), rows).map_err(failed)?;
+    let end = first_line_from(source, range.end.max(rows), rows).map_err(failed)?;
+    let lines = source.reader(begin..end.max(begin), Pace::All).map_err(failed)?;
+    let mut lines = Text::of_lines(lines).cancelled_by(&options.cancel);
     head.edges(&mut lines).map_err(|fault| match fault.place {
-        Place::Line(line) => match lines_before(path, begin) {
+        Place::Line(line) => match lines_before(source, begin) {
             Ok(before) => Fault { place: Place::Line(before + line), ..fault },
             Err(error) => failed(error),
         },
@@ -55,14 +52,15 @@ pub(crate) fn read_share(
 }
 
 /// Returns where the first line begins that begins at `from` or later: `first` is the begin of one.
-fn first_line_from(file: &mut File, from: u64, first: u64) -> io::Result<u64> {
+fn first_line_from(source: &Source, from: u64, first: u64) -> io::Result<u64> {
     if from <= first {
         return Ok(first);
     }
-    let mut at = file.seek(SeekFrom::Start(from - 1))?;
+    let mut at = from - 1;
+    let mut rest = source.reader(at..u64::MAX, Pace::First)?;
     let mut block = vec![0; BLOCK];
     loop {
-        let length = match file.read(&mut block) {
+        let length = match rest.read(&mut block) {
             Ok(0) => return Ok(at),
             Ok(length) => length,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
@@ -76,8 +74,8 @@ fn first_line_from(file: &mut File, from: u64, first: u64) -> io::Result<u64> {
 }
 
 /// Returns the number of lines before a byte, which begins one.
-fn lines_before(path: &Path, byte: u64) -> io::Result<u64> {
-    let mut rest = File::open(path)?.take(byte);
+fn lines_before(source: &Source, byte: u64) -> io::Result<u64> {
+    let mut rest = source.reader(0..byte, Pace::All)?;
     let (mut block, mut lines) = (vec![0; BLOCK], 0);
     loop {
         match rest.read(&mut block) {

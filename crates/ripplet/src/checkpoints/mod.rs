@@ -190,7 +190,8 @@ impl Checkpoints {
     /// # Errors
     /// If the path is not a folder, or the folder cannot be created or listed.
     pub fn open(folder: &Path) -> Result<Checkpoints, WriteError> {
-        let made = match fs::create_dir(folder) {
+        let on_disk = ripplet_io::check_on_disk(folder, "checkpoints");
+        let made = match on_disk.and_then(|()| fs::create_dir(folder)) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
             _ => checkpoint::remove_leftovers(folder),
         };

@@ -1,0 +1,77 @@
+"""Addresses of object storage are paths, read from a server of S3 on this machine.
+
+`RIPPLET_S3_SERVER` names its command, `moto_server`. Without it, the tests that need it are skipped; with `RIPPLET_REQUIRE_S3`, they fail.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import time
+import urllib.request
+from collections.abc import Iterator
+
+import pytest
+from conftest import PAYMENTS
+
+import ripplet as rp
+
+SIGNED = {"Host": "s3.amazonaws.com", "Authorization": "AWS4-HMAC-SHA256 Credential=a/20200101/us-east-1/s3/aws4_request, Signature=b"}
+
+
+@pytest.fixture(scope="module")
+def endpoint() -> Iterator[str]:
+    command = os.environ.get("RIPPLET_S3_SERVER")
+    if command is None:
+        assert "RIPPLET_REQUIRE_S3" not in os.environ, "RIPPLET_S3_SERVER is not set"
+        pytest.skip("RIPPLET_S3_SERVER names no server")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    server = subprocess.Popen([command, "-H", "127.0.0.1", "-p", str(port)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        for _ in range(600):
+            with socket.socket() as asked:
+                if asked.connect_ex(("127.0.0.1", port)) == 0:
+                    break
+            time.sleep(0.1)
+        for path, data in {"data": b"", "data/payments.csv": PAYMENTS.read_bytes()}.items():
+            request = urllib.request.Request(f"http://127.0.0.1:{port}/{path}", data, SIGNED, method="PUT")
+            urllib.request.urlopen(request).close()
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        server.kill()
+        server.wait()
+
+
+@pytest.fixture
+def settings(endpoint: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    values = {"AWS_ENDPOINT_URL": endpoint, "AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b", "AWS_REGION": "us-east-1"}
+    for name, value in values.items():
+        monkeypatch.setenv(name, value)
+
+
+@pytest.mark.usefixtures("settings")
+def test_an_address_is_a_path() -> None:
+    for address in ["s3://data/payments.csv", "s3://data/pay*.csv"]:
+        remote, local = rp.graph(address, weight=True), rp.graph(PAYMENTS, weight=True)
+        assert (remote.n, remote.m) == (local.n, local.m)
+        assert rp.communities(remote).labels.tolist() == rp.communities(local).labels.tolist()
+
+
+@pytest.mark.usefixtures("settings")
+def test_what_fails_is_a_sentence() -> None:
+    with pytest.raises(OSError, match="s3://data/no.csv: there is no such object or bucket: check the name"):
+        rp.graph("s3://data/no.csv")
+
+
+def test_addresses_that_are_refused() -> None:
+    with pytest.raises(rp.InputError, match="no storage has the scheme s4://"):
+        rp.graph("s4://data/a.csv")
+    with pytest.raises(rp.InputError, match="an address with a password") as raised:
+        rp.graph("https://ann:secret@example.org/a.csv")
+    assert "secret" not in str(raised.value)
+    with pytest.raises(OSError, match="outputs are on a disk, not behind s3://"):
+        rp.communities([(1, 2)]).write("s3://data/c.csv")
+    assert not os.path.exists("s3:")
