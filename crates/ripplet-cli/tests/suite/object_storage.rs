@@ -117,6 +117,13 @@ fn the_bytes_are_those_of_local_files() {
         // A footer may be requested twice, and then with its columns.
         assert!(bytes <= of_files + 3 * (1 << 16), "{input}: {bytes} of {of_files}");
     }
+    // The same server, as a web server without keys.
+    for input in ["days/a.csv", "a.parquet"] {
+        sandbox.ok(&format!("communities {input} -o local.tsv"));
+        let address = server.address();
+        ok(&sandbox, &format!("communities {address}/data/in/{input} -o remote.tsv"), &[]);
+        assert_eq!(sandbox.read("remote.tsv"), sandbox.read("local.tsv"), "{input}");
+    }
     // Other commands, and another input than the graph.
     let remote = ok(&sandbox, "info s3://data/in/a.rg", &variables).out;
     assert_eq!(remote.replace("s3://data/in/", ""), sandbox.ok("info a.rg"));
@@ -218,6 +225,7 @@ fn what_fails_is_a_sentence() {
         ("s3://data", "a folder or a bucket is not read from object storage"),
         ("s3://data//a.csv", "the name has an empty part"),
         ("s3://data/[.csv", "it is not a pattern"),
+        ("https://example.org/*.csv", "a web server has no list of its files: name each of them"),
         ("s4://data/a.csv", "no storage has the scheme s4://: expected s3://"),
         ("file:///data/a.csv", "a file on a disk is named by its path: /data/a.csv"),
         (

@@ -51,6 +51,11 @@ impl Server {
         put(self.port, path, bytes);
     }
 
+    /// Returns the server's address, as that of a web server.
+    pub fn address(&self) -> String {
+        format!("http://127.0.0.1:{}", self.port)
+    }
+
     /// Returns the variables with which a command finds the server.
     pub fn variables(&self) -> Vec<(&'static str, String)> {
         variables(self.port)
@@ -68,7 +73,7 @@ impl Drop for Server {
 fn put(port: u16, path: &str, bytes: &[u8]) {
     let mut connection = TcpStream::connect(("127.0.0.1", port)).unwrap();
     let head = format!(
-        "PUT /{path} HTTP/1.1\r\nHost: s3.amazonaws.com\r\nContent-Length: {}\r\nConnection: close\r\nAuthorization: \
+        "PUT /{path} HTTP/1.1\r\nHost: s3.amazonaws.com\r\nContent-Length: {}\r\nConnection: close\r\nx-amz-acl: public-read\r\nAuthorization: \
          AWS4-HMAC-SHA256 Credential=a/20200101/us-east-1/s3/aws4_request, SignedHeaders=host, Signature=b\r\n\r\n",
         bytes.len()
     );

@@ -24,6 +24,10 @@ pub(super) fn io_error(error: &Error, scheme: &str) -> io::Error {
                 ErrorKind::PermissionDenied,
                 format!("there are no credentials: {}", place.credentials),
             ),
+            (Some(HttpErrorKind::Connect), _) if is_of_certificate(error) => {
+                let sentence = "the server's certificate is not trusted: set SSL_CERT_FILE to the file of its authority";
+                (ErrorKind::PermissionDenied, sentence.into())
+            }
             (Some(HttpErrorKind::Connect), _) => {
                 let sentence = format!("the server cannot be reached{}", place.where_to_look);
                 (ErrorKind::NotConnected, sentence)
@@ -57,7 +61,7 @@ pub(super) fn io_error(error: &Error, scheme: &str) -> io::Error {
                 let sentence = format!("the bucket is elsewhere: {}", place.settings);
                 (ErrorKind::InvalidData, sentence)
             }
-            (None, None) if text.contains("non-partial") => {
+            (None, None) if text.to_ascii_lowercase().contains("range") => {
                 let sentence = "the server sends whole files only, not ranges: download the file";
                 (ErrorKind::Unsupported, sentence.into())
             }
@@ -153,14 +157,17 @@ fn is_of_credentials(text: &str, status: Option<u16>) -> bool {
 
 /// Returns the kind of an error of HTTP below an error.
 fn http_kind(error: &Error) -> Option<HttpErrorKind> {
-    let mut below: Option<&(dyn std::error::Error + 'static)> = Some(error);
-    while let Some(error) = below {
-        if let Some(error) = error.downcast_ref::<HttpError>() {
-            return Some(error.kind());
-        }
-        below = error.source();
-    }
-    None
+    below(error).find_map(|error| error.downcast_ref::<HttpError>()).map(HttpError::kind)
+}
+
+/// Whether the server's certificate was refused.
+fn is_of_certificate(error: &Error) -> bool {
+    below(error).any(|error| error.to_string().contains("invalid peer certificate"))
+}
+
+/// Yields an error and those that caused it.
+fn below(error: &Error) -> impl Iterator<Item = &(dyn std::error::Error + 'static)> {
+    std::iter::successors(Some(error as &(dyn std::error::Error + 'static)), |error| error.source())
 }
 
 /// Returns the status of an answer.
