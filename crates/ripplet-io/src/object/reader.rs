@@ -9,7 +9,7 @@ use std::ops::Range;
 /// Bytes of the first request if the first bytes may be enough.
 const FIRST: u64 = 64 << 10;
 /// Ratio of the bytes of consecutive requests, until they are large.
-const GROWTH: u64 = 2;
+const GROWTH: u64 = 4;
 
 /// Reader of a range of an object.
 pub(crate) struct ObjectReader {
