@@ -29,6 +29,7 @@
     allow(dead_code, unused_imports)
 )]
 
+mod address;
 mod built_in;
 #[cfg(not(feature = "columnar"))]
 #[path = "columnar_absent.rs"]
@@ -38,6 +39,7 @@ mod edge_list;
 mod error;
 mod exchange;
 mod fault;
+mod fetched;
 mod format;
 mod intern;
 mod label_table;
@@ -80,9 +82,11 @@ pub mod tables;
 pub mod tu;
 pub mod write;
 
+pub use address::{check_address, check_on_disk, is_remote};
 pub use built_in::NotBuiltIn;
 pub use edge_list::{Edge, EdgeId, EdgeListError, edge_table};
 pub use error::{Place, ReadError, ReadErrorKind, WriteError};
+pub use fetched::{Fetched, fetched};
 pub use format::{Compression, Format};
 pub use label_table::{KNOWN_ID_NAMES, KNOWN_LABEL_NAMES, LabelSummary, MembershipForm};
 pub use labels::{
@@ -93,7 +97,6 @@ pub use options::{Columns, Delimiter, Header, IdKind, ReadOptions};
 pub use read::{parse_edges, parse_ldbc, read_edges, read_edges_with_summary, read_ldbc};
 pub use seeds::{SeedRow, SeedSummary, Seeds, UnknownSeeds, parse_seeds, read_seeds};
 pub use small::{LARGEST_TEXT, check_plain, is_plain_file, read_small, read_small_text};
-pub use source::{Fetched, check_address, check_on_disk, fetched, is_remote};
 pub use summary::{ReadColumn, ReadColumns, ReadGraphColumns, ReadSummary};
 pub use table_parts::is_part_of;
 pub use text::{KNOWN_COLUMN_PAIRS, KNOWN_WEIGHT_NAMES, UNSPECIFIC_WORDS};

@@ -19,7 +19,7 @@ mod store;
 pub(crate) use reader::ObjectReader;
 
 use crate::fault::Fault;
-use crate::source::Fetched;
+use crate::fetched;
 use bytes::Bytes;
 use fault::{changed, cut_short, io_error};
 use futures_util::{StreamExt, TryStreamExt, stream};
@@ -30,7 +30,6 @@ use std::fs::File;
 use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 use store::{Address, wait, wrong};
 
@@ -43,13 +42,6 @@ const GAP: u64 = 64 << 10;
 
 /// Bytes of the parts of a copy, which begin at multiples of it.
 const BLOCK: u64 = 64 << 10;
-
-static REQUESTS: AtomicU64 = AtomicU64::new(0);
-static BYTES: AtomicU64 = AtomicU64::new(0);
-
-pub(crate) fn fetched() -> Fetched {
-    Fetched { requests: REQUESTS.load(Relaxed), bytes: BYTES.load(Relaxed) }
-}
 
 /// An object, as it was when it was first asked for.
 #[derive(Clone, Debug)]
@@ -162,7 +154,7 @@ impl Object {
         let if_match = self.meta.e_tag.clone().filter(|tag| !tag.starts_with("W/"));
         let bounds = Some(GetRange::Bounded(range.clone()));
         let options = GetOptions { range: bounds, if_match, ..GetOptions::default() };
-        REQUESTS.fetch_add(1, Relaxed);
+        fetched::count(1, 0);
         let got = self.store.get_opts(&self.meta.location, options).await;
         let got = got.map_err(|error| io_error(&error, scheme))?;
         let same = |of: &ObjectMeta| {
@@ -180,7 +172,7 @@ impl Object {
         let mut body = got.into_stream();
         while let Some(some) = body.next().await {
             let some = some.map_err(|error| io_error(&error, scheme))?;
-            BYTES.fetch_add(some.len() as u64, Relaxed);
+            fetched::count(0, some.len() as u64);
             if bytes.len() as u64 + some.len() as u64 > length {
                 return Err(changed());
             }
@@ -193,7 +185,7 @@ impl Object {
     }
 
     fn scheme(&self) -> &str {
-        crate::source::scheme_of(&self.address).unwrap_or_default()
+        crate::address::scheme_of(&self.address).unwrap_or_default()
     }
 }
 

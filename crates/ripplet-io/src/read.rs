@@ -1,9 +1,10 @@
 //! Chooses the reader of a file by its format, and opens its bytes.
 
+use crate::address::is_remote;
 use crate::exchange;
 use crate::fault::Fault;
 use crate::small::is_plain_file;
-use crate::source::{Pace, Source, is_remote};
+use crate::source::{Pace, Source};
 use crate::summary::{ReadColumns, ReadSummary};
 use crate::text::{self, Text, Vertices};
 use crate::{Columns, Compression, Format, Place, ReadError, ReadErrorKind, ReadOptions};

@@ -4,10 +4,11 @@
 //!
 //! Memory: as for one file of all rows, and what reading the largest part takes.
 
+use crate::address::{check_address, is_remote};
 use crate::fault::Fault;
 use crate::intern::{self, Ends, Interned, Sign};
 use crate::names::NameIndex;
-use crate::source::{Source, check_address, is_remote};
+use crate::source::Source;
 use crate::summary::ReadSummary;
 use crate::{Format, Place, ReadError, ReadErrorKind};
 use glob::{MatchOptions, Pattern};

@@ -1,7 +1,7 @@
 //! Atomic files: a file appears complete, or not at all.
 
 use crate::WriteError;
-use crate::source::check_on_disk;
+use crate::address::check_on_disk;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, ErrorKind, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
