@@ -374,7 +374,7 @@ fn is_of_system(error: &std::io::Error) -> bool {
     // Of a server of object storage, which has no code.
     let is_of_server = matches!(
         error.kind(),
-        ErrorKind::NotConnected
+        ErrorKind::HostUnreachable
             | ErrorKind::TimedOut
             | ErrorKind::ConnectionAborted
             | ErrorKind::StaleNetworkFileHandle

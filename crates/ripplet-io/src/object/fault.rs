@@ -30,7 +30,7 @@ pub(super) fn io_error(error: &Error, scheme: &str) -> io::Error {
             }
             (Some(HttpErrorKind::Connect), _) => {
                 let sentence = format!("the server cannot be reached{}", place.where_to_look);
-                (ErrorKind::NotConnected, sentence)
+                (ErrorKind::HostUnreachable, sentence)
             }
             (Some(HttpErrorKind::Timeout), _) => {
                 let sentence = "the server does not answer in time: try again later";
