@@ -2,8 +2,12 @@
 //! `cargo run -p ripplet-lp --example rank_messages`.
 //!
 //! Bytes and calls depend on neither the machine nor the build. Labels are compared with those of one process.
+//!
+//! With the argument `model`, in a release build, it models the seconds of `lpa` on up to 64 machines instead: those of one thread
+//! on this machine, divided by the ranks, and for each exchange a latency and the bytes of the slowest rank. Nothing is sent
+//! between machines, and overlap of the two is not modelled.
 
-use ripplet_conformance::recorded::{Record, Recorded};
+use ripplet_conformance::recorded::{Network, Record, Recorded};
 use ripplet_generate::{Planted, Rmat, Road, Web};
 use ripplet_graph::{EdgeTable, Graph, GraphBuilder};
 use ripplet_lp::cpu::CpuExecutor;
@@ -14,7 +18,7 @@ use ripplet_ranks::{Comm, Threads};
 use std::error::Error;
 use std::sync::Arc;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The longest time to wait for a rank.
 const DEADLINE: Duration = Duration::from_secs(300);
@@ -26,7 +30,72 @@ const PARTS: [(&str, &[&str]); 4] = [
     ("finishing", &["connected", "communities", "graph of", "merged"]),
 ];
 
+/// The time until the first byte of a message is there, in the model: of MPI over Ethernet, about.
+const LATENCY: Duration = Duration::from_micros(10);
+/// Runs of one process, of which the model takes the fastest.
+const RUNS: usize = 3;
+
 fn main() -> Result<(), Box<dyn Error>> {
+    match std::env::args().nth(1).as_deref() {
+        None => messages(),
+        Some("model") => model(),
+        Some(other) => Err(format!("expected nothing or `model`, not {other}").into()),
+    }
+}
+
+/// Prints the modelled seconds of one graph on more and more ranks, and of a graph that grows with them.
+fn model() -> Result<(), Box<dyn Error>> {
+    println!("ripplet-lp {}; latency {LATENCY:?}; one thread a rank", env!("CARGO_PKG_VERSION"));
+    println!(
+        "scaling,graph,vertices,edges,ranks,labels,calls,bytes,seconds of one thread,local seconds,\
+         network seconds at 25 Gb/s,100 Gb/s,400 Gb/s"
+    );
+    let ranks = [2, 4, 8, 16, 32, 64];
+    for ranks in ranks {
+        modelled("strong, web", &GraphBuilder::new().build(Web::new(19).generate()?)?, ranks)?;
+    }
+    for ranks in ranks {
+        let graph = Planted::new(1 << 19, 5 << 20, 0.3).generate()?.edges;
+        modelled("strong, planted", &GraphBuilder::new().build(graph)?, ranks)?;
+    }
+    for (scale, ranks) in (14..).zip(ranks) {
+        modelled("weak, web", &GraphBuilder::new().build(Web::new(scale).generate()?)?, ranks)?;
+    }
+    Ok(())
+}
+
+fn modelled(name: &str, graph: &Graph, ranks: usize) -> Result<(), Box<dyn Error>> {
+    let (program, merge) =
+        (Box::<dyn DynProgram>::from(Lpa::default()), Some(MergeShare::default()));
+    let settings =
+        Settings { schedule: Lpa::schedule(), stop: Lpa::stop(), merge, ..Settings::default() };
+    let executor = CpuExecutor::new(Some(1))?;
+    let mut fastest = f64::INFINITY;
+    for _ in 0..RUNS {
+        let begun = Instant::now();
+        executor.run(graph, &*program, &settings, &mut ())?;
+        fastest = fastest.min(begun.elapsed().as_secs_f64());
+    }
+    let labels = run(graph, &*program, &settings, ranks, RankLabels::All).chosen;
+    let run = run(graph, &*program, &settings, ranks, labels);
+    let sent: u64 = run.records.iter().flatten().map(|record| record.sent).sum();
+    let network = [25.0, 100.0, 400.0].map(|gigabits| {
+        let seconds = Network::gigabits(gigabits, LATENCY).seconds_of_run(&run.records);
+        format!("{seconds:.4}")
+    });
+    println!(
+        "{name},{},{},{ranks},{labels:?},{},{sent},{fastest:.3},{:.4},{}",
+        graph.vertices(),
+        graph.arcs() / 2,
+        run.records[0].len(),
+        fastest / ranks as f64,
+        network.join(",")
+    );
+    Ok(())
+}
+
+/// Prints the bytes of all programs on several ranks.
+fn messages() -> Result<(), Box<dyn Error>> {
     let build = |table: EdgeTable| GraphBuilder::new().build(table);
     let graphs = [
         ("web", build(Web::new(15).generate()?)?),

@@ -68,6 +68,8 @@ pub(super) struct PhasedRounds<'a, P> {
     found: Vec<AtomicU32>,
     /// The blocks of a part, in this round.
     blocks_per_part: usize,
+    /// The threads beside the calling one that share the parts, in this round.
+    helpers: usize,
     /// The vertices that each thread has activated in this round, if there are several threads: in
     /// one set for all, they would wait for one another's cache lines. Empty between rounds.
     activated: Vec<ActiveSet>,
@@ -144,6 +146,7 @@ impl<'a, P: Hints> PhasedRounds<'a, P> {
             before: zeros(places)?,
             found: zeros(parts_of(blocks, LEAST_BLOCKS) as usize)?,
             blocks_per_part: LEAST_BLOCKS,
+            helpers: 0,
             activated: (0..sets_for(vertices, state.threads()))
                 .map(|_| ActiveSet::none(vertices as u32))
                 .collect::<Result<_, _>>()?,
@@ -154,10 +157,12 @@ impl<'a, P: Hints> PhasedRounds<'a, P> {
         })
     }
 
-    /// Begins a round of a thread without helpers; returns its clock.
+    /// Begins a round, which all threads share if many vertices are active; returns its clock.
     pub fn begin_round(&mut self, index: u32) -> Clock {
         let active = self.state.active.len();
-        self.divide(active, MEMBERS_ALONE);
+        let is_shared = active >= MEMBERS_TO_SHARE * u64::from(self.schedule.phases());
+        self.helpers = if is_shared { self.state.threads() - 1 } else { 0 };
+        self.divide(active, if self.helpers > 0 { MEMBERS_PER_PART } else { MEMBERS_ALONE });
         self.state.begin_round(index)
     }
 
@@ -170,7 +175,7 @@ impl<'a, P: Hints> PhasedRounds<'a, P> {
     }
 
     /// Finds the labels of a phase's active vertices, without committing them; [`Self::commit`] and
-    /// [`Self::activate_neighbors`] follow. The calling thread does it alone.
+    /// [`Self::activate_neighbors`] follow.
     pub fn choose(
         &self,
         clock: Clock,
@@ -178,25 +183,48 @@ impl<'a, P: Hints> PhasedRounds<'a, P> {
         observer: &dyn Observer,
     ) -> Result<Round, RunError> {
         let round = self.begin(clock, observer);
-        with_team(0, |team| round.choose(phase, team));
+        with_team(self.helpers, |team| round.choose(phase, team));
         round.finish()
     }
 
     /// Commits the phase's changes to labels, label totals and columns.
     pub fn commit(&self) {
-        (0..self.parts()).for_each(|part| self.commit_part(part));
-        self.shift_totals(0, 1);
+        let ranges = self.ranges();
+        with_team(self.helpers, |team| {
+            team.run(ranges + self.parts(), |part| match part.checked_sub(ranges) {
+                None => self.shift_totals(part, ranges),
+                Some(part) => self.commit_part(part),
+            });
+        });
     }
 
     /// Activates the neighbours of the vertices that changed.
     pub fn activate_neighbors(&self) {
-        let active = Activated::Own(&self.state.active);
-        (0..self.parts()).for_each(|part| self.activate_part(part, active));
+        with_team(self.helpers, |team| {
+            team.run(self.parts(), |part| self.activate_part(part, self.activated_here()));
+        });
+        self.gather_activated();
     }
 
-    /// Yields the label updates of the phase.
-    pub fn updates(&self) -> impl Iterator<Item = Update> {
-        (0..self.parts()).flat_map(|part| self.places(part)).map(|index| {
+    /// Moves the vertices that each thread has activated into the active set.
+    fn gather_activated(&self) {
+        self.activated.iter().for_each(|set| self.state.active.append(set));
+    }
+
+    /// Returns the number of ranges of labels whose totals are updated as one part.
+    fn ranges(&self) -> usize {
+        let changes = (0..self.parts()).map(|part| self.places(part).len()).sum::<usize>();
+        changes.div_ceil(CHANGES_PER_RANGE).min(self.state.threads())
+    }
+
+    /// Returns the parts of the phase, for a loop over their updates that threads share.
+    pub fn part_numbers(&self) -> Range<usize> {
+        0..self.parts()
+    }
+
+    /// Yields the label updates of a part.
+    pub fn updates_of(&self, part: usize) -> impl Iterator<Item = Update> {
+        self.places(part).map(|index| {
             let v = self.members[index].load(Relaxed);
             let label = match self.chosen[index].load(Relaxed) {
                 KEEP => self.state.label(v),
@@ -369,7 +397,7 @@ impl<P: Hints> PhasedRound<'_, '_, P> {
         if !self.choose(phase, team) {
             return false;
         }
-        let (rounds, ranges) = (self.rounds, self.ranges());
+        let (rounds, ranges) = (self.rounds, self.rounds.ranges());
         team.run(rounds.parts(), |part| rounds.commit_part(part));
         team.run(ranges + rounds.parts(), |part| match part.checked_sub(ranges) {
             None => rounds.shift_totals(part, ranges),
@@ -390,15 +418,8 @@ impl<P: Hints> PhasedRound<'_, '_, P> {
         !self.cancelled.load(Relaxed)
     }
 
-    /// Returns the number of ranges of labels whose totals are updated as one part.
-    fn ranges(&self) -> usize {
-        let changes =
-            (0..self.rounds.parts()).map(|part| self.rounds.places(part).len()).sum::<usize>();
-        changes.div_ceil(CHANGES_PER_RANGE).min(self.rounds.state.threads())
-    }
-
     fn finish(self) -> Result<Round, RunError> {
-        self.rounds.activated.iter().for_each(|set| self.rounds.state.active.append(set));
+        self.rounds.gather_activated();
         let counts = self.rounds.state.take_counts();
         if self.cancelled.into_inner() { Err(RunError::Cancelled) } else { Ok(counts) }
     }
@@ -412,13 +433,9 @@ fn is_drafted(drafts: &Drafts, member: usize) -> bool {
 
 impl<P: Hints> Rounds for PhasedRounds<'_, P> {
     fn round(&mut self, index: u32, observer: &dyn Observer) -> Result<Round, RunError> {
-        let (phases, active) = (self.schedule.phases(), self.state.active.len());
-        let is_shared = active >= MEMBERS_TO_SHARE * u64::from(phases);
-        let helpers = if is_shared { self.state.threads() - 1 } else { 0 };
-        self.divide(active, if helpers > 0 { MEMBERS_PER_PART } else { MEMBERS_ALONE });
-        let clock = self.state.begin_round(index);
-        let round = self.begin(clock, observer);
-        with_team(helpers, |team| _ = (0..phases).all(|phase| round.phase(phase, team)));
+        let clock = self.begin_round(index);
+        let (phases, round) = (self.schedule.phases(), self.begin(clock, observer));
+        with_team(self.helpers, |team| _ = (0..phases).all(|phase| round.phase(phase, team)));
         let round = round.finish()?;
         self.state.end_round();
         Ok(round)

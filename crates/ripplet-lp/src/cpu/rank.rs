@@ -7,10 +7,14 @@ use crate::hash::{Clock, mix};
 use crate::ranks::{CpuRank, RankStart, Update};
 use crate::rounds::{Finished, Rounds};
 use crate::{Hints, Label, Round, RunError, Settings, State};
+use rayon::prelude::*;
 use ripplet_graph::memory;
 use ripplet_graph::{GraphView, Observer, OutOfMemory, VertexId};
 use std::ops::Range;
 use std::sync::atomic::Ordering::Relaxed;
+
+/// The fewest updates of other ranks that a task applies.
+const PER_TASK: usize = 1 << 12;
 
 /// A [`PhasedRounds`] whose active set is restricted to the rank's own vertices.
 pub(super) struct PhasedRank<'a, P> {
@@ -44,9 +48,16 @@ impl<'a, P: Hints> PhasedRank<'a, P> {
 
     /// Returns the change of the fingerprint in this phase.
     fn trace(&self) -> u64 {
+        let parts = self.rounds.part_numbers().into_par_iter();
+        // A sum, so independent of order.
+        parts.map(|part| self.trace_of(part)).reduce(|| 0, u64::wrapping_add)
+    }
+
+    /// Returns the change of the fingerprint by the updates of a part.
+    fn trace_of(&self, part: usize) -> u64 {
         let state = &self.rounds.state;
         let mut print = 0u64;
-        for Update { vertex: v, label, values } in self.rounds.updates() {
+        for Update { vertex: v, label, values } in self.rounds.updates_of(part) {
             let before = state.label(v);
             print = print.wrapping_add(trace(v, label)).wrapping_sub(trace(v, before));
             for (index, (value, next)) in state.columns.written(v).zip(values).enumerate() {
@@ -78,7 +89,8 @@ impl<P: Hints> CpuRank for PhasedRank<'_, P> {
     }
 
     fn updates(&self) -> Vec<Update> {
-        self.rounds.updates().collect()
+        let parts = self.rounds.part_numbers().into_par_iter();
+        parts.flat_map_iter(|part| self.rounds.updates_of(part)).collect()
     }
 
     fn labels_before(&self) -> Vec<Label> {
@@ -87,12 +99,14 @@ impl<P: Hints> CpuRank for PhasedRank<'_, P> {
 
     fn apply_updates(&mut self, updates: Vec<Update>) {
         let state = &self.rounds.state;
-        for Update { vertex, label, values } in updates {
+        // Each vertex is updated once.
+        updates.into_par_iter().with_min_len(PER_TASK).for_each(|update| {
+            let Update { vertex, label, values } = update;
             if state.label(vertex) != label {
                 state.commit(vertex, label);
             }
             state.columns.commit(vertex, values);
-        }
+        });
     }
 
     fn set_totals(&mut self, totals: &[(Label, u32)]) {

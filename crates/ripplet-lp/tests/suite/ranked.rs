@@ -1,6 +1,7 @@
 //! Ranks that share a run: what the conformance suite leaves out.
 
 use ripplet_conformance::graphs::shapes;
+use ripplet_generate::Planted;
 use ripplet_graph::{
     Adjacency, Direction, EdgeTable, Graph, GraphBuilder, GraphView, Neighbors, Observer,
     SelfLoops, Shard, VertexIds,
@@ -53,6 +54,43 @@ fn splitting_and_merging_are_those_of_one_process() {
                         assert_eq!((found.split, found.merged), (expected.split, expected.merged));
                         assert_eq!(found.rounds.len(), expected.rounds.len());
                     }
+                }
+            }
+        }
+    }
+}
+
+/// Rounds of many active vertices are shared by the threads of a rank, and later ones are not.
+#[test]
+fn threads_of_a_rank_share_its_phases() {
+    let edges = Planted::new(6_000, 30_000, 0.4).generate().unwrap().edges;
+    let graph = GraphBuilder::new().build(edges).unwrap();
+    let programs: [Box<dyn DynProgram>; 3] =
+        [Lpa::default().into(), Cdlp.into(), Slpa::default().into()];
+    for program in &programs {
+        for schedule in [Schedule::sync(), Schedule::phased_in(8)] {
+            let stop = Stop::after(12);
+            let settings = Settings { schedule, stop, ..Settings::default() };
+            let one = CpuExecutor::new(Some(1)).unwrap();
+            let expected = one.run(&graph, &**program, &settings, &mut ()).unwrap();
+            let counts = |found: &Outcome| -> Vec<[u64; 3]> {
+                let rounds = found.rounds.iter();
+                rounds.map(|round| [round.changed, round.visited, round.scanned]).collect()
+            };
+            for labels in [RankLabels::All, RankLabels::Ghosts] {
+                let ranks = Threads::run(2, SOON, |comm| {
+                    let own = Arc::new(CpuExecutor::new(Some(3)).unwrap());
+                    let executor = RankExecutor::new(own, comm).with_labels(labels);
+                    executor.run(&graph, &**program, &settings, &mut ())
+                });
+                for found in ranks {
+                    let (found, what) = (
+                        found.unwrap(),
+                        format!("{} {schedule:?} {labels:?}", program.info().name),
+                    );
+                    assert_eq!(found.labels, expected.labels, "{what}");
+                    assert_eq!(found.columns, expected.columns, "{what}");
+                    assert_eq!(counts(&found), counts(&expected), "{what}");
                 }
             }
         }
