@@ -6,14 +6,19 @@
 //! With the argument `model`, in a release build, it models the seconds of `lpa` on up to 64 machines instead: those of one thread
 //! on this machine, divided by the ranks, and for each exchange a latency and the bytes of the slowest rank. Nothing is sent
 //! between machines, and overlap of the two is not modelled.
+//!
+//! With `threads`, in a release build, it measures runs of two ranks with more and more threads each, and of one process with as many
+//! as both together.
 
 use ripplet_conformance::recorded::{Network, Record, Recorded};
 use ripplet_generate::{Planted, Rmat, Road, Web};
 use ripplet_graph::{EdgeTable, Graph, GraphBuilder};
 use ripplet_lp::cpu::CpuExecutor;
-use ripplet_lp::programs::{Gamma, Guard, Llp, Lpa, Slpa};
+use ripplet_lp::programs::{Cdlp, Gamma, Guard, Llp, Lpa, Slpa};
 use ripplet_lp::refine::MergeShare;
-use ripplet_lp::{DynProgram, Executor, Outcome, RankExecutor, RankLabels, Schedule, Settings};
+use ripplet_lp::{
+    DynProgram, Executor, Outcome, RankExecutor, RankLabels, Schedule, Settings, Stop,
+};
 use ripplet_ranks::{Comm, Threads};
 use std::error::Error;
 use std::sync::Arc;
@@ -34,12 +39,15 @@ const PARTS: [(&str, &[&str]); 4] = [
 const LATENCY: Duration = Duration::from_micros(10);
 /// Runs of one process, of which the model takes the fastest.
 const RUNS: usize = 3;
+/// Runs of which medians are taken.
+const MEASURED: usize = 5;
 
 fn main() -> Result<(), Box<dyn Error>> {
     match std::env::args().nth(1).as_deref() {
         None => messages(),
         Some("model") => model(),
-        Some(other) => Err(format!("expected nothing or `model`, not {other}").into()),
+        Some("threads") => threads(),
+        Some(other) => Err(format!("expected nothing, `model` or `threads`, not {other}").into()),
     }
 }
 
@@ -76,8 +84,8 @@ fn modelled(name: &str, graph: &Graph, ranks: usize) -> Result<(), Box<dyn Error
         executor.run(graph, &*program, &settings, &mut ())?;
         fastest = fastest.min(begun.elapsed().as_secs_f64());
     }
-    let labels = run(graph, &*program, &settings, ranks, RankLabels::All).chosen;
-    let run = run(graph, &*program, &settings, ranks, labels);
+    let labels = run(graph, &*program, &settings, (ranks, 1), RankLabels::All).chosen;
+    let run = run(graph, &*program, &settings, (ranks, 1), labels);
     let sent: u64 = run.records.iter().flatten().map(|record| record.sent).sum();
     let network = [25.0, 100.0, 400.0].map(|gigabits| {
         let seconds = Network::gigabits(gigabits, LATENCY).seconds_of_run(&run.records);
@@ -91,6 +99,52 @@ fn modelled(name: &str, graph: &Graph, ranks: usize) -> Result<(), Box<dyn Error
         fastest / ranks as f64,
         network.join(",")
     );
+    Ok(())
+}
+
+/// Prints the seconds of two ranks of this process with more and more threads each.
+fn threads() -> Result<(), Box<dyn Error>> {
+    let graphs = [
+        ("rmat", GraphBuilder::new().build(Rmat::new(20).generate()?)?),
+        (
+            "planted",
+            GraphBuilder::new().build(Planted::new(1 << 20, 10 << 20, 0.3).generate()?.edges)?,
+        ),
+    ];
+    let settings =
+        |schedule, stop, merge| Settings { schedule, stop, merge, ..Settings::default() };
+    let merge = Some(MergeShare::default());
+    let programs: [(&str, Box<dyn DynProgram>, Settings); 2] = [
+        ("lpa", Lpa::default().into(), settings(Lpa::schedule(), Lpa::stop(), merge)),
+        ("cdlp", Cdlp.into(), settings(Schedule::sync(), Stop::after(10), None)),
+    ];
+    println!("ripplet-lp {}; medians of {MEASURED} runs", env!("CARGO_PKG_VERSION"));
+    println!(
+        "graph,program,threads of each of two ranks,seconds of the ranks,seconds of one process with as many"
+    );
+    for (name, graph) in &graphs {
+        for (program_name, program, settings) in &programs {
+            for threads in [1, 2, 4, 8] {
+                let executor = CpuExecutor::new(Some(2 * threads))?;
+                let (mut ranks, mut one) = (Vec::new(), Vec::new());
+                for _ in 0..MEASURED {
+                    let begun = Instant::now();
+                    let expected = executor.run(graph, &**program, settings, &mut ())?;
+                    one.push(begun.elapsed().as_secs_f64());
+                    let begun = Instant::now();
+                    let run = run(graph, &**program, settings, (2, threads), RankLabels::Auto);
+                    ranks.push(begun.elapsed().as_secs_f64());
+                    assert!(run.found.iter().all(|found| found.labels == expected.labels));
+                }
+                let median = |seconds: &mut Vec<f64>| {
+                    seconds.sort_by(f64::total_cmp);
+                    seconds[MEASURED / 2]
+                };
+                let (ranks, one) = (median(&mut ranks), median(&mut one));
+                println!("{name},{program_name},{threads},{ranks:.3},{one:.3}");
+            }
+        }
+    }
     Ok(())
 }
 
@@ -127,7 +181,7 @@ fn messages() -> Result<(), Box<dyn Error>> {
             let changes: u64 = one.rounds.iter().map(|round| round.changed).sum();
             for ranks in [2, 4, 8, 32] {
                 for labels in [RankLabels::All, RankLabels::Ghosts] {
-                    let run = run(graph, &**program, &settings, ranks, labels);
+                    let run = run(graph, &**program, &settings, (ranks, 1), labels);
                     assert!(run.found.iter().all(|found| found.labels == one.labels));
                     println!(
                         "{name},{},{},{program_name},{} {},{},{changes},{ranks},{labels:?},{:?},{},{}",
@@ -174,16 +228,16 @@ fn run(
     graph: &Graph,
     program: &dyn DynProgram,
     settings: &Settings,
-    ranks: usize,
+    (ranks, threads): (usize, usize),
     labels: RankLabels,
 ) -> Run {
     let wires = Threads::connect(ranks, DEADLINE).into_iter();
     let done: Vec<_> = thread::scope(|scope| {
-        let threads: Vec<_> = wires
+        let ranks: Vec<_> = wires
             .map(|wire| {
                 scope.spawn(move || {
                     let (wire, recording) = Recorded::new(wire);
-                    let own = Arc::new(CpuExecutor::new(Some(1)).expect("a thread"));
+                    let own = Arc::new(CpuExecutor::new(Some(threads)).expect("threads"));
                     let executor = RankExecutor::new(own, Comm::new(wire));
                     let chosen = executor.choose_labels(graph.into(), &program.info(), settings);
                     let executor = executor.with_labels(labels);
@@ -193,7 +247,7 @@ fn run(
                 })
             })
             .collect();
-        threads.into_iter().map(|thread| thread.join().expect("no panic")).collect()
+        ranks.into_iter().map(|rank| rank.join().expect("no panic")).collect()
     });
     let chosen = done[0].2;
     let (found, records) = done.into_iter().map(|(found, records, _)| (found, records)).unzip();
