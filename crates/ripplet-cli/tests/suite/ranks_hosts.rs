@@ -65,7 +65,7 @@ fn a_link_that_goes_down_ends_all_ranks_within_the_deadline() {
     if let Err(why) = hosts.shape("tbf rate 4mbit burst 16kb latency 400ms") {
         return eprintln!("not tested: {why}");
     }
-    let run = "communities g.rg --program slpa --rank-labels all --rank-deadline 3 -o out.tsv";
+    let run = "communities g.rg --program slpa --rank-labels all --rank-deadline 5 -o out.tsv";
     for mpi in Mpi::all() {
         let before = hosts.sent()[1];
         let mut command = launch(&hosts, &mpi, &sandbox, run);
@@ -81,14 +81,14 @@ fn a_link_that_goes_down_ends_all_ranks_within_the_deadline() {
         wait("messages of the second host", &|| hosts.sent()[1] - before > 500_000);
         assert_eq!(hosts.running(Path::new(RIPPLET)), 4);
         hosts.link(2, false);
-        // Three seconds, and what a busy machine takes in addition.
+        // Five seconds, and what a busy machine takes in addition.
         let ended = wait("the end of all ranks", &|| hosts.running(Path::new(RIPPLET)) == 0);
-        assert!(ended < Duration::from_secs(20), "{ended:?}");
+        assert!(ended < Duration::from_secs(30), "{ended:?}");
         // The launchers themselves wait for their own process on that host.
         hosts.link(2, true);
         let said = Said::of(launcher.wait_with_output().unwrap());
         assert_eq!(said.code, Some(1), "{said:?}");
-        assert!(said.error.contains("is silent since 3 s"), "{said:?}");
+        assert!(said.error.contains("is silent since 5 s"), "{said:?}");
         assert!(said.error.contains("or the network between them is down"), "{said:?}");
         assert_eq!(sandbox.names(), ["g.rg"]);
     }
