@@ -584,7 +584,7 @@ def test_notes_of_a_search_are_the_commands(run: rp.fraud.Run) -> None:
     found = run.find("", part=True, most=2)
     arguments = [path, "fraud", "find", "", str(run.folder), "--part", "--most", "2"]
     said = subprocess.run(arguments, capture_output=True, text=True, check=True).stderr
-    assert len(found.notes) == 2 and found.others == int(found.notes[0].split()[0])
+    assert len(found.notes) == 1 and found.others == int(found.notes[0].split()[0])
     notes = said.replace("--most ", "most=").replace("--model FILE", 'model="FILE"').splitlines()
     assert notes == [f"note: {note}" for note in found.notes]
     again = pickle.loads(pickle.dumps(found))

@@ -17,7 +17,12 @@ from conftest import PAYMENTS
 
 import ripplet as rp
 
-SIGNED = {"Host": "s3.amazonaws.com", "Authorization": "AWS4-HMAC-SHA256 Credential=a/20200101/us-east-1/s3/aws4_request, Signature=b"}
+SIGNED = {
+    "Host": "s3.amazonaws.com",
+    "Authorization": "AWS4-HMAC-SHA256 Credential=a/20200101/us-east-1/s3/aws4_request, Signature=b",
+    # Otherwise it is that of a form, which the server takes apart.
+    "Content-Type": "application/octet-stream",
+}
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +61,7 @@ def settings(endpoint: str, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_an_address_is_a_path() -> None:
     for address in ["s3://data/payments.csv", "s3://data/pay*.csv"]:
         remote, local = rp.graph(address, weight=True), rp.graph(PAYMENTS, weight=True)
-        assert (remote.n, remote.m) == (local.n, local.m)
+        assert (remote.vertices, remote.edges) == (local.vertices, local.edges)
         assert rp.communities(remote).labels.tolist() == rp.communities(local).labels.tolist()
 
 

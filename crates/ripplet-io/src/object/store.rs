@@ -253,7 +253,7 @@ fn runtime() -> io::Result<&'static Runtime> {
     static RUNTIME: OnceLock<io::Result<Runtime>> = OnceLock::new();
     let made = || {
         let mut builder = Builder::new_multi_thread();
-        builder.worker_threads(THREADS).thread_name("ripplet-storage").enable_all().build()
+        builder.worker_threads(THREADS).thread_name("object-storage").enable_all().build()
     };
     match RUNTIME.get_or_init(made) {
         Ok(runtime) => Ok(runtime),
