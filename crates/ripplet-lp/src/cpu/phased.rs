@@ -217,11 +217,6 @@ impl<'a, P: Hints> PhasedRounds<'a, P> {
         changes.div_ceil(CHANGES_PER_RANGE).min(self.state.threads())
     }
 
-    /// Returns the parts of the phase, for a loop over their updates that threads share.
-    pub fn part_numbers(&self) -> Range<usize> {
-        0..self.parts()
-    }
-
     /// Yields the label updates of a part.
     pub fn updates_of(&self, part: usize) -> impl Iterator<Item = Update> {
         self.places(part).map(|index| {
@@ -260,7 +255,7 @@ impl<'a, P: Hints> PhasedRounds<'a, P> {
     }
 
     /// Returns the number of parts.
-    fn parts(&self) -> usize {
+    pub fn parts(&self) -> usize {
         parts_of(self.blocks(), self.blocks_per_part) as usize
     }
 

@@ -48,7 +48,7 @@ impl<'a, P: Hints> PhasedRank<'a, P> {
 
     /// Returns the change of the fingerprint in this phase.
     fn trace(&self) -> u64 {
-        let parts = self.rounds.part_numbers().into_par_iter();
+        let parts = (0..self.rounds.parts()).into_par_iter();
         // A sum, so independent of order.
         parts.map(|part| self.trace_of(part)).reduce(|| 0, u64::wrapping_add)
     }
@@ -89,7 +89,7 @@ impl<P: Hints> CpuRank for PhasedRank<'_, P> {
     }
 
     fn updates(&self) -> Vec<Update> {
-        let parts = self.rounds.part_numbers().into_par_iter();
+        let parts = (0..self.rounds.parts()).into_par_iter();
         parts.flat_map_iter(|part| self.rounds.updates_of(part)).collect()
     }
 

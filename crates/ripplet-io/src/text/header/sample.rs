@@ -238,6 +238,11 @@ impl<'a> Sample<'a> {
         Values::of(fields.map(|field| &**field))
     }
 
+    /// Returns the different values of a column.
+    fn distinct(&self, header: bool, column: usize) -> HashSet<&[u8]> {
+        self.rows(header).filter_map(|row| Some(&**row.get(column)?)).collect()
+    }
+
     /// Whether the values of a column look like times, in at least two rows: seconds or milliseconds since 1970, from the year
     /// 2001 on, or dates as `20240131`.
     pub(super) fn are_times(&self, header: bool, column: usize) -> bool {
@@ -267,10 +272,7 @@ impl<'a> Sample<'a> {
         let are_counted = first.is_some_and(|first| first < 2)
             && self.rows(header).count() >= LEAST
             && counted.into_iter().all(|(number, row)| value(row) == Some(number));
-        let values = |column: usize| -> HashSet<&[u8]> {
-            self.rows(header).filter_map(|row| Some(&**row.get(column)?)).collect()
-        };
-        let [numbers, source, target] = [0, 1, 2].map(values);
+        let [numbers, source, target] = [0, 1, 2].map(|column| self.distinct(header, column));
         are_counted
             && source.intersection(&target).next().is_some()
             && numbers.is_disjoint(&source)
@@ -281,10 +283,7 @@ impl<'a> Sample<'a> {
     /// none of them: an amount, say. Ids and small weights share values, too, but few of the ids are among them.
     pub(super) fn has_later_ends(&self) -> bool {
         const LEAST: usize = 3;
-        let values = |column: usize| -> HashSet<&[u8]> {
-            self.rows(true).filter_map(|row| Some(&**row.get(column)?)).collect()
-        };
-        let [first, source, target] = [0, 1, 2].map(values);
+        let [first, source, target] = [0, 1, 2].map(|column| self.distinct(true, column));
         let shared = source.intersection(&target).count();
         self.pairs_of_ids(true).contains(&[1, 2])
             && shared >= LEAST.max(source.len().max(target.len()) / 3)
@@ -295,9 +294,10 @@ impl<'a> Sample<'a> {
     /// Returns the two columns that share most values: ids recur at both ends of edges.
     pub(super) fn shared_ends(&self, header: bool) -> Option<[usize; 2]> {
         let width = self.first.len().min(COMPARED);
-        let values = |column: usize| -> HashSet<&[u8]> {
-            let fields = self.rows(header).filter_map(|row| row.get(column));
-            fields.map(|field| &**field).filter(|field| !field.is_empty()).collect()
+        let values = |column: usize| {
+            let mut values = self.distinct(header, column);
+            values.remove(&b""[..]);
+            values
         };
         let values: Vec<HashSet<&[u8]>> = (0..width).map(values).collect();
         let shared = |&[a, b]: &[usize; 2]| values[a].intersection(&values[b]).count();
