@@ -21,6 +21,7 @@ import pytest
 from conftest import PGP, ROOT, random_edges
 
 import ripplet as rp
+from ripplet._graph import id_column
 
 
 @pytest.fixture(scope="module")
@@ -257,6 +258,26 @@ def test_ctrl_c_stops_a_stream_of_batches() -> None:
 
     took = stop_reading(pa.RecordBatchReader.from_batches(batch.schema, batches()), begun)
     assert took < 2.0, f"{took:.3f} s after Ctrl-C, threads still worked"
+
+
+@pytest.mark.parametrize("kind", [str, int, np.str_])
+def test_a_signal_stops_the_conversion_of_a_column(kind: type) -> None:
+    ids: Any = np.arange(3_000_000).astype(np.str_) if kind is np.str_ else [kind(at) for at in range(3_000_000)]
+    begin = time.perf_counter()
+    id_column(ids, "source")
+    whole = time.perf_counter() - begin
+    # From outside: another thread of Python could not send one meanwhile.
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            signal.setitimer(signal.ITIMER_REAL, whole / 20)
+            begin = time.perf_counter()
+            id_column(ids, "source")
+            time.sleep(whole)
+        took = time.perf_counter() - begin
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert took < whole / 2, f"{took:.3f} of {whole:.3f} s"
 
 
 def test_the_gil_is_released_and_progress_is_told() -> None:

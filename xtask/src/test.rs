@@ -16,7 +16,11 @@ use std::time::{Duration, Instant};
 const LONGEST: [&str; 5] =
     ["ripplet-cuda", "ripplet-cli", "ripplet-fraud", "ripplet-lp", "ripplet-io"];
 
-/// Binaries that run at a time.
+/// The package whose tests wait most of their time, for servers and for processes that they start: they run beside
+/// all others.
+const WAITING: &str = "ripplet-python";
+
+/// Binaries that run at a time beside those of [`WAITING`].
 const AT_ONCE: usize = 2;
 
 /// The longest time of a binary, which takes minutes: one that hangs is ended, and has failed.
@@ -40,8 +44,16 @@ pub fn test(packages: &[String]) -> Result<(), String> {
         LONGEST.iter().position(begin).unwrap_or(LONGEST.len())
     };
     suites.sort_by_key(place);
-    let waiting = Mutex::new(VecDeque::from(suites));
+    let (waiting, busy) = suites.into_iter().partition(|suite| suite.package.ends_with(WAITING));
+    let [waiting, busy]: [Mutex<VecDeque<Suite>>; 2] = [Mutex::new(waiting), Mutex::new(busy)];
     let failed = Mutex::new(Vec::new());
+    let run_all = |suites: &Mutex<VecDeque<Suite>>| {
+        while let Some(suite) = next(suites) {
+            if let Err(message) = suite.run() {
+                lock(&failed).push(message);
+            }
+        }
+    };
     let documentation = std::thread::scope(|threads| {
         let documentation = threads.spawn(|| {
             let begin = Instant::now();
@@ -49,14 +61,9 @@ pub fn test(packages: &[String]) -> Result<(), String> {
             println!("documentation ({:.0} s)", begin.elapsed().as_secs_f64());
             Ok(())
         });
+        threads.spawn(|| run_all(&waiting));
         for _ in 0..AT_ONCE {
-            threads.spawn(|| {
-                while let Some(suite) = next(&waiting) {
-                    if let Err(message) = suite.run() {
-                        lock(&failed).push(message);
-                    }
-                }
-            });
+            threads.spawn(|| run_all(&busy));
         }
         documentation.join().unwrap_or_else(|_| Err("the tests of the documentation".to_owned()))
     });

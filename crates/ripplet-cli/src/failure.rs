@@ -151,8 +151,6 @@ pub enum Failure {
     Memory {
         /// The bytes of the last request.
         bytes: usize,
-        /// Whether it exceeded a limit that the user set.
-        by_user: bool,
     },
     /// A panic.
     #[error("something went wrong inside ripplet")]
@@ -270,7 +268,6 @@ impl Failure {
             Failure::OfRank { status, .. } => *status,
             Failure::Interrupted(_) => interrupt::status(),
             _ if self.is_end_of_reader() => ExitStatus::Unread,
-            Failure::Memory { by_user: true, .. } => ExitStatus::Wrong,
             _ if self.is_out_of_memory() => ExitStatus::Failed,
             Failure::Refused { .. } | Failure::Text { .. } => ExitStatus::Wrong,
             Failure::Read(ReadError { kind: ReadErrorKind::Io(error), .. })

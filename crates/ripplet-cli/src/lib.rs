@@ -180,12 +180,7 @@ fn status_of(arguments: Ripplet, launch: Option<Launch>) -> ExitStatus {
     }
     // Crates that read and write tables panic if memory is refused; unfinished outputs are removed by then.
     let ended = catch_unwind(AssertUnwindSafe(|| dispatch(arguments.command, &console)));
-    let ended = ended.unwrap_or_else(|_| {
-        Err(match memory::refused() {
-            Some(bytes) => Failure::Memory { bytes, by_user: memory::is_refused_by_user() },
-            None => Failure::Defect,
-        })
-    });
+    let ended = ended.unwrap_or_else(|_| Err(memory::refusal().unwrap_or(Failure::Defect)));
     let Fetched { requests, bytes } = ripplet::io::fetched();
     if requests > 0 {
         let requests = message::counted(requests, "request", "requests");

@@ -289,13 +289,24 @@ pub fn check_least(asked: Option<Size>, what: &str, least: Size) -> Result<(), F
 }
 
 /// Whether the last request was refused by a limit that the user set.
-pub fn is_refused_by_user() -> bool {
+fn is_refused_by_user() -> bool {
     BY_LIMIT.load(Relaxed) && GIVEN.load(Relaxed)
 }
 
-/// The size of the last request that was refused, if one was.
-pub fn refused() -> Option<usize> {
-    Some(REFUSED.load(Relaxed)).filter(|&bytes| bytes > 0)
+/// Returns the failure of the last request that was refused where no error says so, if one was.
+pub fn refusal() -> Option<Failure> {
+    let bytes = Some(REFUSED.load(Relaxed)).filter(|&bytes| bytes > 0)?;
+    if !is_refused_by_user() {
+        return Some(Failure::Memory { bytes });
+    }
+    let limit = Size(LIMIT.load(Relaxed).unsigned_abs());
+    Some(Failure::refused(
+        format!(
+            "the memory does not suffice: {limit} is what --host-memory or {VARIABLE} allows, and {bytes} bytes more were \
+             refused"
+        ),
+        "allow more of it, or use fewer --threads",
+    ))
 }
 
 /// Sees to it that a process which is refused memory where no error can say so ends with a sentence

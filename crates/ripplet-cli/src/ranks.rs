@@ -182,9 +182,11 @@ impl RanksArguments {
             Ok(comm) => comm,
             Err(failure) => {
                 wait_for_first_report(Some(&launch));
-                return Err(match launch.rank {
-                    0 => failure,
-                    rank => failure.on_rank(rank, &host_name()),
+                return Err(match (launch.rank, launch.rank_on_host) {
+                    (0, _) => failure,
+                    // Another one of this host reports it.
+                    (_, Some(1..)) => Failure::reported(failure.status()),
+                    (rank, _) => failure.on_rank(rank, &host_name()),
                 });
             }
         };
@@ -424,7 +426,11 @@ impl Connected {
 
     /// Returns what a collective returned; after an error, ends the process.
     fn done<T>(&self, result: Result<T, CommError>) -> T {
-        result.unwrap_or_else(|error| self.fail(RunError::Ranks(error).into()))
+        result.unwrap_or_else(|error| {
+            let of_memory = matches!(error, CommError::OutOfMemory { .. });
+            let refused = of_memory.then(memory::refusal).flatten();
+            self.fail(refused.unwrap_or_else(|| RunError::Ranks(error).into()))
+        })
     }
 
     /// Reports an error of this rank alone, and ends all ranks.

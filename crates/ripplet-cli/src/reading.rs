@@ -323,10 +323,7 @@ pub fn load_with<G>(
     let input = read()?;
     let read = start.elapsed().as_secs_f64();
     interrupt::check()?;
-    let summary = match &input {
-        Input::Edges(_, summary) => Some(summary.clone()),
-        Input::Graph(_) | Input::Compressed(_) => None,
-    };
+    let summary = input.summary().cloned();
     if let Some(summary) = &summary {
         report_summary(path, options, summary, console);
     }

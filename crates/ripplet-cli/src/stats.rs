@@ -535,7 +535,7 @@ impl<C> Estimate<C> {
     pub fn new(shape: Shape, choices: C, plan: &Plan) -> Estimate<C> {
         let need = |item: &Item| Need { purpose: item.purpose, bytes: item.bytes };
         let of_cpu = plan.total_device() == 0;
-        let planned_host_plain = (of_cpu && shape.storage == Storage::Compressed)
+        let planned_host_plain = (of_cpu && shape.storage != Storage::Plain)
             .then(|| plan.algorithm_host().saturating_add(shape.plain_bytes));
         Estimate {
             planned_host_plain,
@@ -568,9 +568,10 @@ impl<C> Estimate<C> {
     /// Returns the estimate as lines of text; `device` is the name of the device.
     pub fn lines(&self, device: &str) -> String {
         let Parts { ids, offsets, neighbors, weights } = self.shape.graph_bytes;
+        let of_storage = format!("  {} lists", self.shape.storage);
         let of_neighbors = match self.shape.storage {
             Storage::Plain => "  neighbours",
-            Storage::Compressed => "  compressed lists",
+            _ => &*of_storage,
         };
         let lists = [(of_neighbors, neighbors), ("  offsets", offsets), ("  weights", weights)];
         let [a, b, c] = lists;
@@ -608,7 +609,7 @@ impl<C> Estimate<C> {
 }
 
 /// Returns a line for the graph, for each of its parts, for the memory beside it, and for the sum.
-fn table(graph: &[(&'static str, u64)], needs: &[Need], total: u64) -> String {
+fn table(graph: &[(&str, u64)], needs: &[Need], total: u64) -> String {
     let needs = needs.iter().map(|need| (need.purpose, need.bytes));
     let graph = graph.iter().copied().filter(|(part, bytes)| *part == "graph" || *bytes > 0);
     let mut text = String::new();

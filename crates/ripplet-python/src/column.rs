@@ -134,6 +134,9 @@ struct Kept(#[expect(dead_code, reason = "it is kept, not read")] PyUntypedBuffe
 
 impl std::panic::RefUnwindSafe for Kept {}
 
+/// Rows of a list between two looks for signals such as Ctrl-C.
+const ROWS_PER_LOOK: usize = 1 << 16;
+
 /// Returns a list's strings or integers.
 fn of_list(list: &Bound<'_, PyList>, name: &str) -> PyResult<ArrayRef> {
     let wrong = |row: usize, value: &Bound<'_, PyAny>, expected: &str| -> PyErr {
@@ -146,12 +149,17 @@ fn of_list(list: &Bound<'_, PyList>, name: &str) -> PyResult<ArrayRef> {
         };
         Failure::input(message).into()
     };
+    let look = |row: usize| match row % ROWS_PER_LOOK {
+        0 => list.py().check_signals(),
+        _ => Ok(()),
+    };
     let Ok(first) = list.get_item(0) else {
         return Ok(Arc::new(UInt64Array::from(Vec::<u64>::new())));
     };
     if first.is_instance_of::<PyString>() {
         let mut names = LargeStringBuilder::new();
         for (row, value) in list.iter().enumerate() {
+            look(row)?;
             let text = value.cast::<PyString>().ok().map(|text| text.to_cow());
             match text {
                 Some(Ok(text)) => names.append_value(text),
@@ -173,6 +181,7 @@ fn of_list(list: &Bound<'_, PyList>, name: &str) -> PyResult<ArrayRef> {
     let mut unsigned: Vec<u64> = Vec::new();
     let mut large = false;
     for (row, value) in list.iter().enumerate() {
+        look(row)?;
         if !is_integer(&value) {
             let expected = match row {
                 _ if value.is_instance_of::<PyFloat>() => {

@@ -54,10 +54,7 @@ impl Graph {
             watch.stage("reading");
             (load.read.cancel, load.build.cancel) = (watch.cancel(), watch.cancel());
             let input = read(&load, watch)?;
-            let summary = match &input {
-                Input::Edges(_, summary) => Some(summary.to_string()),
-                Input::Graph(_) | Input::Compressed(_) => None,
-            };
+            let summary = input.summary().map(ToString::to_string);
             watch.stage("building the graph");
             Ok(Built { graph: load.store(input, storage)?, summary })
         })?;
@@ -425,13 +422,10 @@ pub fn format_of(name: &str) -> Result<Format, Failure> {
 
 fn storage(options: &Options<'_>) -> PyResult<Option<Storage>> {
     let Some(name) = options.text("storage")? else { return Ok(None) };
-    match name.as_str() {
-        "plain" => Ok(Some(Storage::Plain)),
-        "compressed" => Ok(Some(Storage::Compressed)),
-        _ => {
-            Err(Failure::input(format!("storage: expected plain or compressed, not {name}")).into())
-        }
-    }
+    Storage::named(&name).map(Some).ok_or_else(|| {
+        let names = Storage::NAMED.map(Storage::name).join(" or ");
+        Failure::input(format!("storage: expected {names}, not {name}")).into()
+    })
 }
 
 pub fn load_options(options: &Options<'_>) -> PyResult<LoadOptions> {

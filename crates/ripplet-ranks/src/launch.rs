@@ -32,6 +32,8 @@ pub struct Launch {
     pub rank: usize,
     /// The number of processes.
     pub size: usize,
+    /// The number of this process among those on its host, from 0; `None` if the environment does not have it.
+    pub rank_on_host: Option<usize>,
     /// The family of the launcher; `None` if it starts those of several, as `srun` does.
     pub family: Option<Family>,
 }
@@ -49,6 +51,9 @@ const LAUNCHERS: [Variables; 4] = [
     ("PMIX_RANK", "", None, None),
 ];
 
+/// Variables with the number of a process among those on its host: of Open MPI, Slurm and MPICH.
+const RANK_ON_HOST: [&str; 3] = ["OMPI_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID", "MPI_LOCALRANKID"];
+
 impl Launch {
     /// Returns the launcher of this process, if one started it.
     pub fn detect() -> Option<Launch> {
@@ -60,6 +65,7 @@ impl Launch {
     /// A rank that is no number, or not below the number of ranks, is no launcher's.
     pub fn of(variable: impl Fn(&str) -> Option<String>) -> Option<Launch> {
         let number = |name: &str| variable(name)?.trim().parse::<usize>().ok();
+        let rank_on_host = RANK_ON_HOST.into_iter().find_map(number);
         LAUNCHERS.into_iter().find_map(|(rank_of, size_of, also, family)| {
             let rank = number(rank_of)?;
             let size = match size_of {
@@ -68,7 +74,8 @@ impl Launch {
                 name => number(name)?,
             };
             let is_whole = also.is_none_or(|name| variable(name).is_some());
-            (rank < size && is_whole).then_some(Launch { variable: rank_of, rank, size, family })
+            let launch = Launch { variable: rank_of, rank, size, rank_on_host, family };
+            (rank < size && is_whole).then_some(launch)
         })
     }
 
@@ -180,6 +187,17 @@ mod tests {
         assert_eq!(of(&both).unwrap().variable, "SLURM_PROCID");
         let other = of(&[("PMIX_RANK", "5")]).unwrap();
         assert!(!other.knows_size() && other.rank == 5);
+    }
+
+    #[test]
+    fn a_launcher_numbers_the_processes_of_a_host() {
+        let hydra = [("PMI_RANK", "3"), ("PMI_SIZE", "4")];
+        assert_eq!(of(&hydra).unwrap().rank_on_host, None);
+        for name in RANK_ON_HOST {
+            let on_host = |number| of(&[&hydra[..], &[(name, number)]].concat()).unwrap();
+            assert_eq!(on_host("1").rank_on_host, Some(1), "{name}");
+            assert_eq!(on_host("first").rank_on_host, None, "{name}");
+        }
     }
 
     #[test]

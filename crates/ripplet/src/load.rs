@@ -1,7 +1,6 @@
 //! Loading of graphs from files of any format.
 
 use crate::{Storage, StoredGraph};
-use ripplet_graph::compressed::CompressedGraph;
 use ripplet_graph::{
     BuildError, BuildOptions, Direction, EdgeTable, Graph, GraphBuilder, GraphView,
 };
@@ -58,10 +57,18 @@ pub struct LoadOptions {
 pub enum Input {
     /// Edges, of any format except `.rg` and `.rgz`, and a summary of reading them.
     Edges(EdgeTable, ReadSummary),
-    /// The graph of an `.rg` file.
-    Graph(Graph),
-    /// The graph of an `.rgz` file, with compressed lists.
-    Compressed(CompressedGraph),
+    /// The graph of an `.rg` or `.rgz` file, with lists as they are there.
+    Graph(StoredGraph),
+}
+
+impl Input {
+    /// Returns the summary of reading edges.
+    pub fn summary(&self) -> Option<&ReadSummary> {
+        match self {
+            Input::Edges(_, summary) => Some(summary),
+            Input::Graph(_) => None,
+        }
+    }
 }
 
 /// The reason why a file does not become a graph.
@@ -110,22 +117,16 @@ impl LoadOptions {
     /// If the file cannot be read, is not valid in its format, or is an `.rg` or `.rgz` whose
     /// directions or weights are not those that the options request.
     pub fn read(&self, path: &Path) -> Result<Input, ReadError> {
-        Ok(match self.format_of(path) {
-            Some(Format::Rg) => {
-                let graph = rg::open(path)?;
-                self.check_stored((&graph).into(), path)?;
-                Input::Graph(graph)
-            }
-            Some(Format::Rgz) => {
-                let graph = rgz::open(path)?;
-                self.check_stored((&graph).into(), path)?;
-                Input::Compressed(graph)
-            }
+        let stored = match self.format_of(path) {
+            Some(Format::Rg) => StoredGraph::Plain(rg::open(path)?),
+            Some(Format::Rgz) => StoredGraph::Compressed(rgz::open(path)?),
             _ => {
                 let (edges, summary) = read_edges_with_summary(path, &self.read)?;
-                Input::Edges(edges, summary)
+                return Ok(Input::Edges(edges, summary));
             }
-        })
+        };
+        self.check_stored(stored.view(), path)?;
+        Ok(Input::Graph(stored))
     }
 
     /// Reads part number `part` of `parts` of an `.rg`: see [`rg::open_part`].
@@ -171,8 +172,7 @@ impl LoadOptions {
     /// change by more than 1 % and [`BuildOptions::weights`] does not allow it.
     pub fn build(&self, input: Input) -> Result<Graph, BuildError> {
         match input {
-            Input::Graph(graph) => Ok(graph),
-            Input::Compressed(graph) => Ok(graph.into_plain()?),
+            Input::Graph(graph) => Ok(graph.into_plain()?),
             Input::Edges(edges, _) => self.builder().build(edges),
         }
     }
@@ -210,8 +210,8 @@ impl LoadOptions {
     /// See [`LoadOptions::build`].
     pub fn store(&self, input: Input, storage: Option<Storage>) -> Result<StoredGraph, BuildError> {
         let graph = match input {
-            Input::Compressed(graph) => StoredGraph::Compressed(graph),
-            input => StoredGraph::Plain(self.build(input)?),
+            Input::Graph(graph) => graph,
+            edges => StoredGraph::Plain(self.build(edges)?),
         };
         Ok(match storage {
             Some(storage) => graph.kept(storage)?,
@@ -249,6 +249,7 @@ impl LoadOptions {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ripplet_graph::compressed::CompressedGraph;
     use ripplet_io::write;
 
     #[test]

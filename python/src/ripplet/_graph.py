@@ -745,7 +745,11 @@ def column(values: Any, name: str) -> Any:
     array = np.asarray(values)
     if array.dtype.kind not in "iuf":
         if array.dtype.kind in "OUST":
-            return array.tolist()
+            if array.ndim != 1:
+                return array.tolist()
+            # In parts, between which Ctrl-C is heard.
+            parts = (array[first : first + 65_536] for first in range(0, len(array), 65_536))
+            return [value for part in parts for value in part.tolist()]
         raise InputError(f"{name}: expected integers, floats or strings, not {array.dtype}")
     if not array.dtype.isnative:
         array = array.astype(array.dtype.newbyteorder("="))

@@ -132,9 +132,9 @@ impl Info {
             _ => String::new(),
         };
         let lists = match (self.shape.storage, self.bits_per_arc) {
-            (Storage::Compressed, Some(bits)) => format!(", compressed to {bits:.2} bits each"),
-            (Storage::Compressed, None) => ", compressed".into(),
             (Storage::Plain, _) => String::new(),
+            (other, Some(bits)) => format!(", {other} to {bits:.2} bits each"),
+            (other, None) => format!(", {other}"),
         };
         let shards = counted(self.shards as u64, "shard", "shards");
         let mut text = String::new();

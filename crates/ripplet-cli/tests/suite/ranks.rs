@@ -564,6 +564,51 @@ fn open_mpi_refuses_as_well() {
 }
 
 #[test]
+fn the_mpi_of_a_launcher_is_found_without_a_search_path() {
+    let sandbox = Sandbox::with([("g.csv", &*ring())]);
+    for mpi in Mpi::all() {
+        // A shell between launcher and rank, as users write it.
+        let mut command = launcher(&mpi, &sandbox);
+        command.env("PATH", "/usr/bin:/bin").args(["-n", "2", "/bin/sh", "-c"]);
+        let run = format!("{} communities g.csv -o c.csv; exit $?", env!("CARGO_BIN_EXE_ripplet"));
+        let said = Said::of(output(command.arg(run)));
+        assert_eq!(said.code, Some(0), "{said:?}");
+        assert!(said.error.contains(" on 2 ranks"), "{said:?}");
+    }
+}
+
+#[test]
+fn an_mpi_that_is_missing_is_reported_once_on_a_host() {
+    let Some(mpi) = Mpi::mpich() else { return };
+    let sandbox = Sandbox::with([("g.csv", &*ring())]);
+    let mut command = launcher(&mpi, &sandbox);
+    command.env("RIPPLET_MPI", "/nowhere/libmpi.so.12").args(["-n", "3"]);
+    command.args([env!("CARGO_BIN_EXE_ripplet"), "communities", "g.csv", "-o", "c.csv"]);
+    one_error(&Said::of(output(&mut command)), 2, &["error: cannot open /nowhere/libmpi.so.12"]);
+    assert_eq!(sandbox.names(), ["g.csv"]);
+}
+
+#[test]
+fn a_limit_on_memory_is_the_users_wherever_it_is_reached() {
+    let Some(mpi) = Mpi::mpich() else { return };
+    let edges = |i: u32| format!("{},{}\n", i % 5003, i.wrapping_mul(7919) % 49_999);
+    let table: String = (0..60_000).map(edges).collect();
+    let sandbox = Sandbox::with([("g.csv", &*format!("source,target\n{table}"))]);
+    let mut codes = Vec::new();
+    for kibibytes in (1024..=4096).step_by(256) {
+        let run = format!("communities g.csv -o c.csv --host-memory {kibibytes}KiB");
+        let said = on_ranks(&mpi, &sandbox, 2, &run);
+        if said.code != Some(0) {
+            one_error(&said, 2, &["--host-memory"]);
+            assert_eq!(sandbox.names(), ["g.csv"]);
+        }
+        codes.push(said.code);
+        let _absent_or_removed = fs::remove_file(sandbox.path("c.csv"));
+    }
+    assert_eq!((codes.first(), codes.last()), (Some(&Some(2)), Some(&Some(0))), "{codes:?}");
+}
+
+#[test]
 fn ranks_that_differ_are_refused() {
     let Some(mpi) = Mpi::mpich() else { return };
     let sandbox = Sandbox::with([("g.csv", &*ring())]);

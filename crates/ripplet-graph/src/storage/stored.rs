@@ -24,11 +24,27 @@ pub enum StoredGraph {
 }
 
 impl Storage {
+    /// All storages.
+    pub const NAMED: [Storage; 2] = [Storage::Plain, Storage::Compressed];
+
     /// Returns the storage's name: `plain` or `compressed`.
-    pub fn name(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         match self {
             Storage::Plain => "plain",
             Storage::Compressed => "compressed",
+        }
+    }
+
+    /// Returns the storage of this name, of [`Storage::NAMED`].
+    pub fn named(name: &str) -> Option<Storage> {
+        Storage::NAMED.into_iter().find(|storage| storage.name() == name)
+    }
+
+    /// Returns what it is, in a few words.
+    pub const fn summary(self) -> &'static str {
+        match self {
+            Storage::Plain => "As they are: 4 bytes an arc, 8 with weights",
+            Storage::Compressed => "In fewer bytes, decoded wherever they are read: slower",
         }
     }
 }
@@ -72,6 +88,17 @@ impl StoredGraph {
             (GraphView::Compressed(graph), Storage::Plain) => graph.to_plain()?.into(),
             (GraphView::Compressed(graph), Storage::Compressed) => graph.clone().into(),
         })
+    }
+
+    /// Converts the graph to plain lists: decodes them in parallel if needed. Memory: in that case, the lists of both.
+    ///
+    /// # Errors
+    /// If memory is refused.
+    pub fn into_plain(self) -> Result<Graph, OutOfMemory> {
+        match self {
+            StoredGraph::Plain(graph) => Ok(graph),
+            StoredGraph::Compressed(graph) => graph.into_plain(),
+        }
     }
 
     /// Converts the graph to a storage: decodes or compresses the lists in parallel if needed.

@@ -8,6 +8,7 @@ use std::env;
 use std::error::Error;
 use std::ffi::c_void;
 use std::fs;
+use std::iter::successors;
 use std::path::{Path, PathBuf};
 
 /// The file names of an interface's library.
@@ -23,6 +24,12 @@ const NAMES: [(Interface, &str); 3] = [
     (Interface::Standard, "libmpi_abi.1.dylib"),
     (Interface::OpenMpi, "libmpi.40.dylib"),
 ];
+
+/// How the names of programs begin that start ranks: of MPICH, and of Open MPI and its run-time environment.
+const LAUNCHERS: [&str; 7] =
+    ["hydra_pmi_proxy", "mpiexec", "mpirun", "prted", "prterun", "orted", "orterun"];
+/// The most programs between a launcher and this process, such as scripts and shells.
+const PARENTS: usize = 16;
 
 /// An opened library.
 pub(super) struct Opened {
@@ -100,17 +107,42 @@ fn candidates(launch: &Launch) -> Vec<(Interface, PathBuf)> {
     all
 }
 
-/// Returns the folders of libraries of the launcher: what it says, or beside the `mpirun` of the search path.
+/// Returns the folders of libraries of the launcher: what it says, beside the program that started this process, or beside the
+/// `mpirun` of the search path.
 fn folders() -> Vec<PathBuf> {
-    let prefixes = ["OPAL_PREFIX", "PMIX_PREFIX"].into_iter().filter_map(env::var_os);
+    let said = ["OPAL_PREFIX", "PMIX_PREFIX"].into_iter().filter_map(env::var_os);
     let path = env::var_os("PATH").unwrap_or_default();
-    let launchers = env::split_paths(&path).filter(|folder| folder.join("mpirun").is_file());
-    let beside = launchers.filter_map(|folder| {
-        let launcher = folder.join("mpirun").canonicalize().ok()?;
+    let searched = env::split_paths(&path).map(|folder| folder.join("mpirun"));
+    let searched = searched.filter(|launcher| launcher.is_file());
+    let beside = starters().chain(searched).filter_map(|launcher| {
+        let launcher = launcher.canonicalize().ok()?;
         Some(launcher.parent()?.parent()?.to_owned())
     });
-    let prefixes = prefixes.map(PathBuf::from).chain(beside);
+    let prefixes = said.map(PathBuf::from).chain(beside);
     prefixes.flat_map(|prefix| ["lib", "lib64"].map(|lib| prefix.join(lib))).collect()
+}
+
+/// Returns the launchers among the processes that started this one: it may have been started by its full path, which no variable
+/// has. Where the system does not list processes, there are none.
+fn starters() -> impl Iterator<Item = PathBuf> {
+    let parents = successors(Some("self".to_owned()), |process| {
+        let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+        parent_in(&stat).map(str::to_owned)
+    });
+    let programs = parents.skip(1).take(PARENTS);
+    let programs =
+        programs.filter_map(|process| fs::read_link(format!("/proc/{process}/exe")).ok());
+    programs.filter(|program| {
+        let name = program.file_name().unwrap_or_default().to_string_lossy();
+        LAUNCHERS.iter().any(|launcher| name.starts_with(launcher))
+    })
+}
+
+/// Returns the parent's number in the text of `/proc/PROCESS/stat`: the second field behind the name, which is in parentheses
+/// and may contain any of them.
+fn parent_in(stat: &str) -> Option<&str> {
+    let (_, behind_name) = stat.rsplit_once(')')?;
+    behind_name.split_ascii_whitespace().nth(1).filter(|parent| *parent != "0")
 }
 
 /// Returns whether the system can open a library, which stays open: to close and open an MPI again is not what they are
@@ -165,8 +197,18 @@ mod tests {
     }
 
     #[test]
+    fn a_parent_is_found_behind_any_name_of_a_program() {
+        assert_eq!(parent_in("41 (mpirun) S 17 41 41 0 -1"), Some("17"));
+        assert_eq!(parent_in("41 (a) S 3 (b) R 17 41"), Some("17"));
+        for none in ["", "41 (init) S 0 1 1", "41 (mpirun)", "41 mpirun S 17"] {
+            assert_eq!(parent_in(none), None, "{none}");
+        }
+    }
+
+    #[test]
     fn the_launchers_family_is_tried_first() {
-        let with = |family| Launch { variable: "PMI_RANK", rank: 0, size: 1, family };
+        let with =
+            |family| Launch { variable: "PMI_RANK", rank: 0, size: 1, rank_on_host: None, family };
         let first = |family| candidates(&with(family))[0].0;
         assert_eq!(first(Some(Family::OpenMpi)), Interface::OpenMpi);
         assert_eq!(first(Some(Family::Mpich)), Interface::Mpich);
