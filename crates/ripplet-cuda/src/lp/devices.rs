@@ -2,6 +2,7 @@
 //! some vertices, and labels of all.
 
 use super::errors::{check, named, of_device, refuse_above};
+use super::known::Known;
 use super::layout::Layout;
 use super::limits::Limits;
 use super::peers::{Peers, joined};
@@ -11,7 +12,6 @@ use super::ranks::MOST_RANKS;
 use super::shares;
 use super::source::{Compiled, Kernels, Resident, source};
 use super::task::Task;
-use super::totals::Volumes;
 use super::tuning::Tuning;
 use ripplet_gpu::transport::{Transport, TransportKind};
 use ripplet_gpu::{DeviceError, Peer};
@@ -226,9 +226,9 @@ impl<D: Peer> DevicesExecutor<D> {
         task: Task<'a>,
     ) -> Result<RankRounds<'a, D, Peers<'a, D>>, RunError> {
         let start = Instant::now();
-        let volumes = &Volumes::of(task)?;
+        let known = &Known::of(task)?;
         let begin = |((device, module), layout)| {
-            move || DeviceRank::new(device, module, layout, task, volumes)
+            move || DeviceRank::new(device, module, layout, task, known)
         };
         let all = self.devices.iter().zip(modules).zip(layouts);
         let begun: Vec<Result<DeviceRank<'a, D>, RunError>> = std::thread::scope(|scope| {

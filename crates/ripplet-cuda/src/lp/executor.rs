@@ -2,13 +2,13 @@
 
 use super::errors::{check, failed, refuse_above};
 use super::fit;
+use super::known::Known;
 use super::layout::Layout;
 use super::limits::Limits;
 use super::rank::DeviceRank;
 use super::rank_rounds::RankRounds;
 use super::source::{Kernels, source};
 use super::task::Task;
-use super::totals::Volumes;
 use super::tuning::Tuning;
 use ripplet_gpu::Device;
 use ripplet_graph::GraphView;
@@ -75,7 +75,7 @@ impl<D: Device> DeviceExecutor<D> {
 
     /// Returns the bytes of the device's memory that a run may use, and the bytes that are free, if
     /// `kept` bytes are given back before the run.
-    fn room(&self, kept: u64) -> Result<[u64; 2], RunError> {
+    pub(super) fn room(&self, kept: u64) -> Result<[u64; 2], RunError> {
         let free = self.device.free_memory().map_err(failed)?.saturating_add(kept);
         Ok([self.limits.room(free), free])
     }
@@ -127,8 +127,8 @@ impl<D: Device> DeviceExecutor<D> {
         observer.on_stage("moving the graph to the device");
         let task = Task { graph, program, settings, tuning: self.tuning };
         let planned = layout.plan.algorithm_host();
-        let volumes = Volumes::of(task)?;
-        let rank = DeviceRank::new(&self.device, &module, layout, task, &volumes)?;
+        let known = Known::of(task)?;
+        let rank = DeviceRank::new(&self.device, &module, layout, task, &known)?;
         let rounds = RankRounds::alone(rank);
         let outcome = run_rounds(Box::new(rounds), graph, settings, Some(finisher), observer);
         let mut outcome = outcome.map_err(|error| error.planned(planned))?;
