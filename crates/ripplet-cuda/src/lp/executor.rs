@@ -1,6 +1,6 @@
 //! Executor of label propagation on one device.
 
-use super::errors::{check, failed, refuse_above};
+use super::errors::{check, failed};
 use super::fit;
 use super::known::Known;
 use super::layout::Layout;
@@ -64,7 +64,7 @@ impl<D: Device> DeviceExecutor<D> {
 
     fn layout(&self, graph: GraphView<'_>, program: &ProgramInfo, settings: &Settings) -> Layout {
         // An error of the device shows in the run itself.
-        let room = self.room(0).map_or(u64::MAX, |[room, _]| room);
+        let room = self.room().unwrap_or(u64::MAX);
         let task = Task { graph, program, settings, tuning: self.tuning };
         let layout = fit::within(room, task);
         match layout.exceeds(self.limits.host, graph) {
@@ -73,11 +73,9 @@ impl<D: Device> DeviceExecutor<D> {
         }
     }
 
-    /// Returns the bytes of the device's memory that a run may use, and the bytes that are free, if
-    /// `kept` bytes are given back before the run.
-    pub(super) fn room(&self, kept: u64) -> Result<[u64; 2], RunError> {
-        let free = self.device.free_memory().map_err(failed)?.saturating_add(kept);
-        Ok([self.limits.room(free), free])
+    /// Returns the bytes of the device's memory that a run may use.
+    pub(super) fn room(&self) -> Result<u64, RunError> {
+        Ok(self.limits.room(self.device.free_memory().map_err(failed)?))
     }
 
     /// Refuses a run that does not fit the device's memory.
@@ -92,7 +90,12 @@ impl<D: Device> DeviceExecutor<D> {
     /// Refuses a run that does not fit the device's memory if `kept` bytes are given back before
     /// it.
     pub(crate) fn check_memory_beside(&self, plan: &Plan, kept: u64) -> Result<(), RunError> {
-        refuse_above(self.room(kept)?, &self.device.properties().name, plan)
+        self.limits.check(&self.device, plan, kept)
+    }
+
+    /// Returns the limits of memory.
+    pub(crate) fn limits(&self) -> Limits {
+        self.limits
     }
 }
 

@@ -52,6 +52,7 @@ pub use crate::lists::Supply;
 pub use devices::DevicesExecutor;
 pub(crate) use errors::failed;
 pub use executor::DeviceExecutor;
+pub(crate) use limits::Limits;
 pub use ranks::MOST_RANKS;
 pub use source::{Compiled, GraphKind, Kernels, Resident, source, source_for};
 pub use tuning::{Counting, Tuning};

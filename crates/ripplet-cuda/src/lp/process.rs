@@ -36,7 +36,7 @@ use std::time::Instant;
 
 impl<D: Device + fmt::Debug + Send + Sync> RankDevice for DeviceExecutor<D> {
     fn plan_rank(&self, task: &RankTask<'_>) -> Plan {
-        let room = self.room(0).map_or(u64::MAX, |[room, _]| room);
+        let room = self.room().unwrap_or(u64::MAX);
         let own = self.task_of(task);
         let Ok(layout) = layout_of(own, share_of(task), room, Ok::<bool, Infallible>);
         let mut plan = layout.plan;
@@ -60,7 +60,7 @@ impl<D: Device + fmt::Debug + Send + Sync> RankDevice for DeviceExecutor<D> {
             return Err(RunError::Device(sentence));
         }
         let own = self.task_of(&task);
-        let [room, _] = self.room(0)?;
+        let room = self.room()?;
         let layout = layout_of(own, share_of(&task), room, |streams| {
             let any = locked(comm).all_reduce("lists on the host", u8::from(streams), u8::max)?;
             Ok::<bool, CommError>(any > 0)
