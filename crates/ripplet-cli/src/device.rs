@@ -18,7 +18,8 @@ pub struct DeviceArguments {
     /// `cuda` is `cuda:0`, the first GPU that `ripplet devices` lists. `auto` is the first GPU if
     /// it works and the run fits its memory, and the CPU otherwise: a note says why if there is a GPU. Several
     /// GPUs share the graph of label propagation, or the graphs of a batch of distances or centralities; other
-    /// work takes one. `pagerank`, `components` and `kcore` run on the CPU.
+    /// work takes one. Ranks of label propagation take one each of those that are named, in turn on each host, and `auto` is their
+    /// CPU. `pagerank`, `components` and `kcore` run on the CPU.
     #[arg(long, default_value = "auto")]
     device: Device,
     /// Give a run no more of the GPU's memory than this: 8GiB, 500MB [default: what is free].
@@ -126,7 +127,8 @@ impl DeviceArguments {
         Ok(self.device.workers_without_kernel(why, self.memory())?)
     }
 
-    fn memory(&self) -> Option<u64> {
+    /// Returns the bytes of a GPU's memory that a run may use, if they are limited.
+    pub fn memory(&self) -> Option<u64> {
         self.device_memory.map(|size| size.0)
     }
 }

@@ -9,6 +9,7 @@ use ripplet_gpu::{
 use ripplet_graph::splitmix;
 use std::alloc::{Layout, alloc, dealloc};
 use std::collections::BTreeMap;
+use std::fmt;
 use std::ops::Range;
 use std::ptr::{self, NonNull};
 use std::sync::{Arc, Mutex};
@@ -54,6 +55,12 @@ struct State {
 impl Default for EmulatedDevice {
     fn default() -> EmulatedDevice {
         EmulatedDevice::new()
+    }
+}
+
+impl fmt::Debug for EmulatedDevice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("EmulatedDevice").finish_non_exhaustive()
     }
 }
 

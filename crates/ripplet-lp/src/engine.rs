@@ -4,9 +4,10 @@
 //! implementation of [`Rounds`], which performs one round after another. It passes it to
 //! [`run_rounds`], which applies the stop rules. [`Schedule`](crate::Schedule) and
 //! [`Program`](crate::Program) define a round; [`cpu`](crate::cpu) is an example. Executors that
-//! share a run are [`Rank`]s of an [`Exchange`]; a [`CpuRank`] is one on the CPU.
+//! share a run are [`Rank`]s of an [`Exchange`]; a [`CpuRank`] is one on the CPU, and a [`RankDevice`] has others.
 
 pub use crate::finishing::{Communities, Finisher, Finishing, finish_on_host};
+pub use crate::ranked::{EndRun, RankDevice, RankTask};
 pub use crate::ranks::{
     CpuRank, Exchange, Loads, Parts, Rank, RankStart, RankTotals, SingleRank, Update, run_phase,
 };

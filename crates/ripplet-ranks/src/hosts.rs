@@ -100,6 +100,12 @@ impl Hosts {
         HostShare { ranks, threads: threads.max(1) }
     }
 
+    /// Returns the number of a rank among those on its host, from 0; 0 of a rank that does not exist.
+    pub fn rank_on_host(&self, rank: usize) -> usize {
+        let Some(own) = self.places.get(rank) else { return 0 };
+        self.places[..rank].iter().filter(|place| place.is_beside(own)).count()
+    }
+
     /// Yields the hosts with several ranks: the first rank of each, and its share.
     pub fn shared(&self) -> impl Iterator<Item = (usize, HostShare)> {
         let is_first = |rank: usize, place: &Place| {

@@ -804,7 +804,7 @@ def communities(
     seed : int, default 0
         Seed of all random draws.
     device : str, default "auto"
-        ``auto``, ``cpu``, ``cuda``, or ``cuda:0,1``.
+        ``auto``, ``cpu``, ``cuda``, or ``cuda:0,1``. Of ranks, each takes one of the GPUs that are named, and ``auto`` is its CPU.
     device_memory, host_memory : int, optional
         Most bytes of a GPU's memory, and of the host's: a run that needs more with its graph is refused.
     checkpoint : path, optional

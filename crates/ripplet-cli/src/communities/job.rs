@@ -254,7 +254,6 @@ impl Job<'_> {
             ("refinement", matches!(self.program, Program::Refine(_)), leave_out("--refine")),
             ("--sweep", matches!(self.program, Program::Sweep(_)), "run it at one --gamma".into()),
             (&in_place, schedule.is_in_place(), "use --schedule phased or sync".into()),
-            ("a GPU", !self.device.is_cpu_enough(), leave_out("--device and --device-memory")),
             ("--counter auto", self.finds_counter, "name the counter: exact, or mg:8".into()),
             ("reading standard input", reads_stream, "name a file that all ranks can read".into()),
         ];

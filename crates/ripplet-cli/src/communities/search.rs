@@ -118,7 +118,10 @@ impl Job<'_> {
                 Some(parts) => search.ranks_with_parts(comm.clone(), parts.clone()),
                 None => search.ranks(comm.clone()),
             };
-            search = search.rank_labels(self.rank_labels);
+            search = search.rank_labels(self.rank_labels).device(self.device.device().clone());
+            if let Some(memory) = self.device.memory() {
+                search = search.device_memory(memory);
+            }
         }
         if self.keeps || self.checkpoint.is_some() {
             search = search.open_checkpoints(store.cloned());

@@ -344,7 +344,8 @@ impl<'a> Work<'a> {
         };
         let device = match self.ranks.size() {
             1 => on_device(&choices.device),
-            ranks => format!(" on {ranks} ranks"),
+            ranks if choices.device == "cpu" => format!(" on {ranks} ranks"),
+            ranks => format!(" on {ranks} ranks with a GPU each"),
         };
         let differs = match choices.deterministic {
             true => "",

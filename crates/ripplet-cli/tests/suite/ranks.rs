@@ -1,5 +1,6 @@
 //! Runs that several processes share, which the launchers of MPICH and Open MPI start.
 
+use crate::driver::no_driver;
 use crate::sandbox::{Said, Sandbox, data};
 use ripplet_conformance::launcher::{Mpi, output};
 use std::fs;
@@ -509,7 +510,6 @@ fn what_ranks_cannot_do_is_refused_once_and_nothing_is_written() {
     for (arguments, part) in [
         ("communities g.csv -o o.csv --refine modularity", "refinement is not possible on several"),
         ("communities g.csv -o o.csv --schedule async", "the schedule async is not possible on"),
-        ("communities g.csv -o o.csv --device cuda", "a GPU is not possible on several ranks"),
         ("communities - -o o.csv", "standard input"),
         ("communities missing.csv -o o.csv", "missing.csv: No such file"),
         ("communities g.csv -o o.nonsense", "o.nonsense"),
@@ -546,6 +546,33 @@ fn what_ranks_cannot_do_is_refused_once_and_nothing_is_written() {
     assert_eq!(sandbox.names(), before);
     let said = on_ranks(&mpi, &sandbox, 2, "--version");
     assert_eq!((said.code, said.out.lines().count()), (Some(0), 1), "{said:?}");
+}
+
+#[test]
+fn a_gpu_that_does_not_work_ends_all_ranks_with_one_message() {
+    let Some(mpi) = Mpi::mpich() else { return };
+    let sandbox = Sandbox::with([("g.csv", &*ring())]);
+    no_driver(&sandbox, b"this is no library");
+    let before = sandbox.names();
+    for (arguments, code, part) in [
+        ("--device cuda:0,1", 1, "no NVIDIA driver"),
+        ("--device-memory 1GiB", 2, "is for a GPU"),
+        ("--device cuda --rank-labels ghosts", 1, "no NVIDIA driver"),
+    ] {
+        let mut command = launcher(&mpi, &sandbox);
+        command.env("LD_LIBRARY_PATH", sandbox.path(""));
+        command.args([
+            "-n",
+            "2",
+            env!("CARGO_BIN_EXE_ripplet"),
+            "communities",
+            "g.csv",
+            "-o",
+            "o.csv",
+        ]);
+        one_error(&Said::of(output(command.args(arguments.split_whitespace()))), code, &[part]);
+        assert_eq!(sandbox.names(), before, "{arguments}");
+    }
 }
 
 #[test]

@@ -82,7 +82,7 @@ RIPPLET_FN Far far_list(const LpState& state, u32 side, u32 v) {
 
 // The degree of any vertex; on several devices also of vertices whose lists are on another rank.
 RIPPLET_FN u32 degree_of(const LpState& state, u32 v) {
-    return RANKED ? state.graph.degrees[v] : place_of(state, v).degree();
+    return DEGREES ? state.graph.degrees[v] : place_of(state, v).degree();
 }
 
 RIPPLET_FN const Compressed& lists_at(const LpState& state, const Place& place, u32 side) {

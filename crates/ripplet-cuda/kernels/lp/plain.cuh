@@ -105,7 +105,9 @@ RIPPLET_FN Far far_list(const LpState& state, u32 side, u32 v) {
     return Far{lists.far + offset, lists.far_weights + offset, __ldg(offsets + 1) - offset};
 }
 
-RIPPLET_FN u32 degree_of(const LpState& state, u32 v) { return place_of(state, v).degree(); }
+RIPPLET_FN u32 degree_of(const LpState& state, u32 v) {
+    return DEGREES ? state.graph.degrees[v] : place_of(state, v).degree();
+}
 
 // Arc `index` of a vertex, outgoing arcs first.
 RIPPLET_FN Arc arc_at(const LpState& state, const Place& place, u32 index) {

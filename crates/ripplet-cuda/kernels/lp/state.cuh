@@ -14,6 +14,8 @@
 //     bool COMPRESSED, STREAMED            compressed lists; some lists in the host's memory
 //     bool RANKED, MIRRORED                several devices share the run (`exchange.cuh`), and many
 //                                          vertices may change in a phase, so there are mirrors
+//     bool DEGREES                         the degrees of all vertices are beside the lists, which may be of
+//                                          own vertices alone
 //     u32  COLUMNS, DRAFT_LENGTH           the program's columns; values of the written ones per vertex
 //     u32  ACTIVATION, TOTAL                     below
 //     bool FALLS_WITH_TOTAL, CARRIES       properties of the program's hooks
@@ -176,10 +178,9 @@ struct GraphState {
     CompressedShard first;
     // Shards: `ShardStart`s, or `CompressedShard`s.
     const void* shards;
-    // Degrees of all vertices, if several devices share compressed lists: a rank has the lists of its own
-    // vertices only.
+    // Degrees of all vertices, if `DEGREES`.
     const u32* degrees;
-    // Number of entries of `out.ids`.
+    // Number of arcs of all vertices, in one direction.
     u64 arcs;
     u32 vertices, shard_count;
 };

@@ -2,6 +2,7 @@
 //! some vertices, and labels of all.
 
 use super::errors::{check, named, of_device, refuse_above};
+use super::known::Known;
 use super::layout::Layout;
 use super::limits::Limits;
 use super::peers::{Peers, joined};
@@ -11,13 +12,12 @@ use super::ranks::MOST_RANKS;
 use super::shares;
 use super::source::{Compiled, Kernels, Resident, source};
 use super::task::Task;
-use super::totals::Volumes;
 use super::tuning::Tuning;
 use ripplet_gpu::transport::{Transport, TransportKind};
 use ripplet_gpu::{DeviceError, Peer};
 use ripplet_graph::GraphView;
-use ripplet_lp::engine::run_rounds;
-use ripplet_lp::{DynProgram, Executor, Outcome, Plan, RoundObserver, RunError, Settings};
+use ripplet_lp::engine::{Finisher, run_rounds};
+use ripplet_lp::{DynProgram, Outcome, Plan, ProgramInfo, RoundObserver, RunError, Settings};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
@@ -163,34 +163,27 @@ impl<D: Peer> DevicesExecutor<D> {
     }
 }
 
-impl<D: Peer> Executor for DevicesExecutor<D> {
-    /// Returns the plan of the device that needs most.
-    fn plan_on(&self, graph: GraphView<'_>, program: &dyn DynProgram, settings: &Settings) -> Plan {
-        let plans = self.plans(graph, program, settings);
-        plans.into_iter().max_by_key(Plan::total_device).unwrap_or_default()
+impl<D: Peer> DevicesExecutor<D> {
+    /// Returns the tuning.
+    pub fn tuning(&self) -> Tuning {
+        self.tuning
     }
 
-    fn run_on(
+    /// Returns the limits of memory.
+    pub(crate) fn limits(&self) -> Limits {
+        self.limits
+    }
+
+    /// Runs a program, compiled once for both kinds of lists; the finisher ends the run, if it does.
+    pub(crate) fn run_with(
         &self,
         graph: GraphView<'_>,
-        program: &dyn DynProgram,
+        program: &ProgramInfo,
         settings: &Settings,
+        finisher: &dyn Finisher,
         observer: &mut dyn RoundObserver,
     ) -> Result<Outcome, RunError> {
-        let program = &program.info();
         let task = Task { graph, program, settings, tuning: self.tuning };
-        self.run_on(task, observer)
-    }
-}
-
-impl<D: Peer> DevicesExecutor<D> {
-    /// Runs a program as [`Executor::run`] does, compiled once for both kinds of lists.
-    fn run_on(
-        &self,
-        task: Task<'_>,
-        observer: &mut dyn RoundObserver,
-    ) -> Result<Outcome, RunError> {
-        let Task { graph, program, settings, .. } = task;
         check(graph, program, settings)?;
         let kernels = if self.devices.len() > 1 { Kernels::Ranked } else { Kernels::Work };
         let layouts = self.layouts(task);
@@ -212,9 +205,9 @@ impl<D: Peer> DevicesExecutor<D> {
         let seconds = start.elapsed().as_secs_f64();
         observer.on_stage("moving the graph to the devices");
         let rounds = self.begin(&modules, layouts, task)?;
-        let outcome = run_rounds(Box::new(rounds), graph, settings, None, observer);
+        let outcome = run_rounds(Box::new(rounds), graph, settings, Some(finisher), observer);
         let mut outcome = outcome.map_err(|error| error.planned(planned))?;
-        outcome.device_seconds.kernels = seconds;
+        outcome.device_seconds.kernels += seconds;
         Ok(outcome)
     }
 
@@ -226,9 +219,9 @@ impl<D: Peer> DevicesExecutor<D> {
         task: Task<'a>,
     ) -> Result<RankRounds<'a, D, Peers<'a, D>>, RunError> {
         let start = Instant::now();
-        let volumes = &Volumes::of(task)?;
+        let known = &Known::of(task)?;
         let begin = |((device, module), layout)| {
-            move || DeviceRank::new(device, module, layout, task, volumes)
+            move || DeviceRank::new(device, module, layout, task, known)
         };
         let all = self.devices.iter().zip(modules).zip(layouts);
         let begun: Vec<Result<DeviceRank<'a, D>, RunError>> = std::thread::scope(|scope| {

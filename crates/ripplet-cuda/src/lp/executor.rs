@@ -1,14 +1,14 @@
 //! Executor of label propagation on one device.
 
-use super::errors::{check, failed, refuse_above};
+use super::errors::{check, failed};
 use super::fit;
+use super::known::Known;
 use super::layout::Layout;
 use super::limits::Limits;
 use super::rank::DeviceRank;
 use super::rank_rounds::RankRounds;
 use super::source::{Kernels, source};
 use super::task::Task;
-use super::totals::Volumes;
 use super::tuning::Tuning;
 use ripplet_gpu::Device;
 use ripplet_graph::GraphView;
@@ -64,7 +64,7 @@ impl<D: Device> DeviceExecutor<D> {
 
     fn layout(&self, graph: GraphView<'_>, program: &ProgramInfo, settings: &Settings) -> Layout {
         // An error of the device shows in the run itself.
-        let room = self.room(0).map_or(u64::MAX, |[room, _]| room);
+        let room = self.room().unwrap_or(u64::MAX);
         let task = Task { graph, program, settings, tuning: self.tuning };
         let layout = fit::within(room, task);
         match layout.exceeds(self.limits.host, graph) {
@@ -73,11 +73,9 @@ impl<D: Device> DeviceExecutor<D> {
         }
     }
 
-    /// Returns the bytes of the device's memory that a run may use, and the bytes that are free, if
-    /// `kept` bytes are given back before the run.
-    fn room(&self, kept: u64) -> Result<[u64; 2], RunError> {
-        let free = self.device.free_memory().map_err(failed)?.saturating_add(kept);
-        Ok([self.limits.room(free), free])
+    /// Returns the bytes of the device's memory that a run may use.
+    pub(super) fn room(&self) -> Result<u64, RunError> {
+        Ok(self.limits.room(self.device.free_memory().map_err(failed)?))
     }
 
     /// Refuses a run that does not fit the device's memory.
@@ -92,7 +90,12 @@ impl<D: Device> DeviceExecutor<D> {
     /// Refuses a run that does not fit the device's memory if `kept` bytes are given back before
     /// it.
     pub(crate) fn check_memory_beside(&self, plan: &Plan, kept: u64) -> Result<(), RunError> {
-        refuse_above(self.room(kept)?, &self.device.properties().name, plan)
+        self.limits.check(&self.device, plan, kept)
+    }
+
+    /// Returns the limits of memory.
+    pub(crate) fn limits(&self) -> Limits {
+        self.limits
     }
 }
 
@@ -127,8 +130,8 @@ impl<D: Device> DeviceExecutor<D> {
         observer.on_stage("moving the graph to the device");
         let task = Task { graph, program, settings, tuning: self.tuning };
         let planned = layout.plan.algorithm_host();
-        let volumes = Volumes::of(task)?;
-        let rank = DeviceRank::new(&self.device, &module, layout, task, &volumes)?;
+        let known = Known::of(task)?;
+        let rank = DeviceRank::new(&self.device, &module, layout, task, &known)?;
         let rounds = RankRounds::alone(rank);
         let outcome = run_rounds(Box::new(rounds), graph, settings, Some(finisher), observer);
         let mut outcome = outcome.map_err(|error| error.planned(planned))?;

@@ -24,7 +24,7 @@ pub struct Layout {
     pub labels: Range<u64>,
     pub frontier: FrontierPlaces,
     pub totals: TotalPlaces,
-    /// Degrees of all vertices, if a rank shares compressed lists.
+    /// Degrees of all vertices, if a rank shares compressed lists, or a run with other processes.
     pub degrees: Range<u64>,
     pub columns: ColumnPlaces,
     pub tallies: Range<u64>,
@@ -66,7 +66,8 @@ impl Layout {
         let of_labels = places.bytes;
 
         let totals = TotalPlaces::new(&mut places, task);
-        let has_degrees = is_ranked && matches!(graph, GraphView::Compressed(_));
+        let has_degrees =
+            is_ranked && (share.is_of_processes || matches!(graph, GraphView::Compressed(_)));
         let degrees = places.take(4, if has_degrees { vertices } else { 0 });
         let of_totals = places.bytes;
 

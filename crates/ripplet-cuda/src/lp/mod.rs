@@ -10,12 +10,13 @@
 //! | `classes`, `run_memory`, `errors` | degree classes; the memory of a run; errors |
 //! | `stage`, `frontier`, `totals`, `columns`, `members` | parts of the state, each with its arrays |
 //! | `layout`, `fit` | places of all arrays; the choice of a layout that fits |
-//! | `arguments`, `launch` | kernel arguments; the launch of each kernel |
+//! | `known`, `arguments`, `launch` | what is known of all vertices; kernel arguments; the launch of each kernel |
 //! | `device_run` | memory, launches and arguments of one device |
 //! | `residency` | where neighbour lists are, and how a phase gets them |
 //! | `rank`, `rank_rounds` | the steps of a phase on one device; the rounds of all |
 //! | `executor`, `profile` | runs on one device |
 //! | `shares`, `peers`, `devices` | runs on several devices |
+//! | `process` | runs on a device of each of several processes |
 
 mod arguments;
 mod classes;
@@ -26,11 +27,13 @@ mod errors;
 mod executor;
 mod fit;
 mod frontier;
+mod known;
 mod launch;
 mod layout;
 mod limits;
 mod members;
 mod peers;
+mod process;
 mod profile;
 mod rank;
 mod rank_rounds;
@@ -49,6 +52,7 @@ pub use crate::lists::Supply;
 pub use devices::DevicesExecutor;
 pub(crate) use errors::failed;
 pub use executor::DeviceExecutor;
+pub(crate) use limits::Limits;
 pub use ranks::MOST_RANKS;
 pub use source::{Compiled, GraphKind, Kernels, Resident, source, source_for};
 pub use tuning::{Counting, Tuning};

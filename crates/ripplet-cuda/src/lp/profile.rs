@@ -3,6 +3,7 @@
 use super::classes::Classes;
 use super::errors::{check, failed};
 use super::executor::DeviceExecutor;
+use super::known::Known;
 use super::launch::Optional;
 use super::layout::Layout;
 use super::rank::DeviceRank;
@@ -11,7 +12,6 @@ use super::ranks::Share;
 use super::source::{Kernels, source};
 use super::state::{LISTED, LpState, Piece, Tallies};
 use super::task::Task;
-use super::totals::Volumes;
 use ripplet_gpu::{Device, DeviceError};
 use ripplet_graph::{Graph, GraphView};
 use ripplet_lp::engine::Rounds;
@@ -76,10 +76,10 @@ impl<D: Device> DeviceExecutor<D> {
         let source = source(view, program, &settings, layout.compiled(Kernels::Measured))?;
         let module = self.device.load(&source).map_err(failed)?;
         let task = Task { graph: view, program, settings: &settings, tuning: self.tuning };
-        let volumes = Volumes::of(task)?;
+        let known = Known::of(task)?;
         let begin = || {
             let layout = layout.clone();
-            DeviceRank::new(&self.device, &module, layout, task, &volumes)
+            DeviceRank::new(&self.device, &module, layout, task, &known)
         };
 
         let mut whole = RankRounds::alone(begin()?);

@@ -3,6 +3,7 @@
 use super::arguments::{Arguments, RankStepArgument};
 use super::device_run::DeviceRun;
 use super::errors::failed;
+use super::known::Known;
 use super::launch::Launches;
 use super::layout::Layout;
 use super::ranks::{HEADER_BYTES, Ranks, SendBuffers};
@@ -11,10 +12,8 @@ use super::run_memory::RunMemory;
 use super::source::Resident;
 use super::state::{Fill, SENT, Tallies};
 use super::task::Task;
-use super::totals::Volumes;
-use rayon::prelude::*;
 use ripplet_gpu::{Device, DeviceError};
-use ripplet_graph::{GraphView, VertexId, memory};
+use ripplet_graph::{GraphView, memory};
 use ripplet_lp::engine::{Finished, Rank};
 use ripplet_lp::{Activation, Checkpoint, Clock, ListsMoved, Round, RunError, Settings, State};
 use std::borrow::Cow;
@@ -47,13 +46,13 @@ impl<'a, D: Device> DeviceRank<'a, D> {
         module: &'a D::Module,
         layout: Layout,
         task: Task<'a>,
-        volumes: &Volumes,
+        known: &Known,
     ) -> Result<Self, RunError> {
         let Task { graph, program, settings, tuning } = task;
         let memory = RunMemory::reserve(device, layout.bytes).map_err(failed)?;
         let base = memory.base();
         let mut state = layout.state(base);
-        state.graph.arcs = graph.arcs();
+        state.graph.arcs = known.arcs;
         state.graph.vertices = graph.vertices();
         state.graph.shard_count = graph.shards() as u32;
         state.round.seed = Clock::new(settings.seed, 0).seed();
@@ -87,7 +86,7 @@ impl<'a, D: Device> DeviceRank<'a, D> {
             transfer_seconds: 0.0,
         };
         // `upload` ends with a read, which waits for all writes.
-        rank.upload(graph, settings, volumes).map_err(failed)?;
+        rank.upload(graph, settings, known).map_err(failed)?;
         rank.transfer_seconds = start.elapsed().as_secs_f64();
         Ok(rank)
     }
@@ -98,7 +97,7 @@ impl<'a, D: Device> DeviceRank<'a, D> {
         &mut self,
         graph: GraphView<'_>,
         settings: &Settings,
-        volumes: &Volumes,
+        known: &Known,
     ) -> Result<(), DeviceError> {
         let own = self.run.own();
         let DeviceRun { memory, layout, launches, arguments, .. } = &mut self.run;
@@ -106,8 +105,8 @@ impl<'a, D: Device> DeviceRank<'a, D> {
         if state.frontier.pull_threshold > 0 {
             state.frontier.hub_pieces = layout.frontier.upload_hubs(memory, graph, own.clone())?;
         }
-        state.totals.volume_shift = layout.totals.upload(memory, volumes)?;
-        upload_degrees(memory, layout, graph)?;
+        state.totals.volume_shift = layout.totals.upload(memory, &known.volumes)?;
+        upload_degrees(memory, layout, graph, known)?;
         for fill in layout.columns.upload(memory, settings)? {
             launches.fill(&fill)?;
         }
@@ -354,14 +353,14 @@ fn upload_degrees<D: Device>(
     memory: &RunMemory<'_, D>,
     layout: &Layout,
     graph: GraphView<'_>,
+    known: &Known,
 ) -> Result<(), DeviceError> {
     if layout.degrees.is_empty() {
         return Ok(());
     }
-    let degree = |v: VertexId| u32::try_from(graph.degree(v)).unwrap_or(u32::MAX);
     for first in (0..graph.vertices()).step_by(DEGREES_AT_A_TIME) {
         let end = first.saturating_add(DEGREES_AT_A_TIME as u32).min(graph.vertices());
-        let degrees: Vec<u32> = (first..end).into_par_iter().map(degree).collect();
+        let degrees = known.degrees(graph, first..end);
         memory.write(&layout.degrees, 4 * u64::from(first), bytemuck::cast_slice(&degrees))?;
     }
     Ok(())

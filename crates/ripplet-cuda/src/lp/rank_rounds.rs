@@ -1,7 +1,7 @@
 //! The rounds of a run: the same loop for one rank and for several.
 //!
 //! A [`Group`] performs the phases of a round on all ranks. [`Alone`] is the group of a single
-//! rank, which has nothing to exchange.
+//! rank, which has nothing to exchange. Of a group of processes, one rank is here.
 
 use super::rank::DeviceRank;
 use ripplet_gpu::Device;
@@ -16,6 +16,14 @@ pub(super) trait Group<'a, D: Device> {
     /// # Errors
     /// If a rank fails. Ranks may then be gone.
     fn perform(&self, ranks: &mut Vec<DeviceRank<'a, D>>) -> Result<Vec<Round>, RunError>;
+
+    /// Adds the active vertices of ranks of other processes to those of the ranks here, a bit each.
+    ///
+    /// # Errors
+    /// If a message fails.
+    fn add_active(&self, _words: &mut [u64]) -> Result<(), RunError> {
+        Ok(())
+    }
 }
 
 /// The group of a single rank.
@@ -77,8 +85,11 @@ impl<'a, D: Device, G: Group<'a, D>> Rounds for RankRounds<'a, D, G> {
 
     fn state(&mut self) -> Result<State<'_>, RunError> {
         self.ranks.iter_mut().try_for_each(DeviceRank::settle)?;
-        let ranks = &self.ranks;
-        let read = |words: &mut [u64]| ranks.iter().try_for_each(|rank| rank.read_active(words));
+        let RankRounds { ranks, group, .. } = self;
+        let read = |words: &mut [u64]| {
+            ranks.iter().try_for_each(|rank| rank.read_active(words))?;
+            group.add_active(words)
+        };
         ranks[0].state_with(read)
     }
 

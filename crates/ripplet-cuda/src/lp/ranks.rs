@@ -73,6 +73,8 @@ pub struct Share {
     /// Whether messages are transported into this device's memory. Otherwise its kernels read them
     /// in the peers' memory.
     pub copies_messages: bool,
+    /// Whether processes share the run: the graph may then have the lists of this device's vertices alone.
+    pub is_of_processes: bool,
 }
 
 impl Default for Share {
@@ -84,7 +86,8 @@ impl Default for Share {
 impl Share {
     /// Returns the share of a device that has all vertices.
     pub fn whole(vertices: u32) -> Share {
-        Share { parts: Parts::whole(vertices), rank: 0, copies_messages: false }
+        let parts = Parts::whole(vertices);
+        Share { parts, rank: 0, copies_messages: false, is_of_processes: false }
     }
 
     /// Whether several devices share the run.
@@ -117,20 +120,20 @@ pub struct RankPlaces {
     /// Place of the device's `Mirrors`, and by rank, of this device's mirror of that rank's
     /// vertices.
     pub mirrors_at: Range<u64>,
-    mirrors: Vec<Range<u64>>,
+    pub mirrors: Vec<Range<u64>>,
     pub sent_word_counts: Range<u64>,
     /// By rank, the activations that this device sends to it.
     pub sent_words: Vec<Range<u64>>,
     /// By rank, the receive buffers, if messages are transported.
-    received: Vec<ReceiveBuffers>,
+    pub received: Vec<ReceiveBuffers>,
 }
 
 /// Receive buffers for the messages of one peer.
 #[derive(Clone, Debug, Default)]
-struct ReceiveBuffers {
-    updates: Range<u64>,
-    sent_word_counts: Range<u64>,
-    sent_words: Range<u64>,
+pub struct ReceiveBuffers {
+    pub updates: Range<u64>,
+    pub sent_word_counts: Range<u64>,
+    pub sent_words: Range<u64>,
 }
 
 /// Send buffers of a rank, as its peers find them.

@@ -49,7 +49,7 @@ impl Shares<'_> {
     fn share(&self, parts: &Parts, rank: usize) -> (Share, Classes) {
         let Task { graph, tuning, .. } = self.task;
         let copies_messages = self.copies_messages;
-        let share = Share { parts: parts.clone(), rank, copies_messages };
+        let share = Share { parts: parts.clone(), rank, copies_messages, is_of_processes: false };
         let classes = Classes::of(graph, share.vertices(), &tuning);
         (share, classes)
     }

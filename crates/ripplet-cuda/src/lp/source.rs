@@ -64,6 +64,16 @@ pub enum Kernels {
     Measured,
     /// The kernels of a round that several devices share.
     Ranked,
+    /// The kernels of a round that processes share: a device has the degrees of all vertices beside the lists, which may be
+    /// of its own vertices alone.
+    OfProcesses,
+}
+
+impl Kernels {
+    /// Returns whether several devices share a round.
+    fn are_ranked(self) -> bool {
+        matches!(self, Kernels::Ranked | Kernels::OfProcesses)
+    }
 }
 
 /// Part of a graph on the device.
@@ -142,7 +152,7 @@ pub fn source_for(
     let configuration = configuration(graph, program, settings, compiled);
     let low_shared = low_shared(graph, compiled.resident);
     let mut checks = state::checks(program.columns.len(), low_shared);
-    let is_ranked = compiled.kernels == Kernels::Ranked;
+    let is_ranked = compiled.kernels.are_ranked();
     if is_ranked {
         checks += &ranks::checks();
     }
@@ -181,7 +191,9 @@ fn configuration(
     let sketch = settings.counter.sketch();
     let drafted: u64 =
         columns.iter().filter(|spec| spec.written).map(|spec| u64::from(spec.len)).sum();
-    let is_mirrored = kernels == Kernels::Ranked && ranks::is_mirrored(settings.schedule);
+    let is_mirrored = kernels.are_ranked() && ranks::is_mirrored(settings.schedule);
+    let has_degrees =
+        kernels.are_ranked() && (graph.is_compressed || kernels == Kernels::OfProcesses);
     let activation = match program.activation {
         Activation::Disagreement => 0,
         Activation::Change => 1,
@@ -198,7 +210,7 @@ fn configuration(
          #define RIPPLET_LARGE {}\n\
          namespace ripplet {{\n\
          constexpr bool DIRECTED = {}, WEIGHTED = {}, SHARDED = {}, COMPRESSED = {}, RANKED = {};\n\
-         constexpr bool MIRRORED = {is_mirrored};\n\
+         constexpr bool MIRRORED = {is_mirrored}, DEGREES = {has_degrees};\n\
          constexpr bool STREAMED = {is_streamed};\n\
          constexpr u32 COLUMNS = {}, DRAFT_LENGTH = {drafted}, ACTIVATION = {activation}, TOTAL = {total};\n\
          constexpr bool FALLS_WITH_TOTAL = {}, CARRIES = {};\n\
@@ -213,7 +225,7 @@ fn configuration(
         graph.is_weighted,
         graph.is_sharded,
         graph.is_compressed,
-        kernels == Kernels::Ranked,
+        kernels.are_ranked(),
         columns.len(),
         program.falls_with_total && total != 0,
         program.carries,

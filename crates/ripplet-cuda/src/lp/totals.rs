@@ -42,6 +42,16 @@ impl Volumes {
         }
         Ok(Volumes { shift: unit.shift(), shares })
     }
+
+    /// Returns the shares that ranks have computed of their vertices, or the degrees of all that determine them.
+    pub fn of_ranks(task: Task<'_>, shares: Vec<u32>, degrees: &[u32]) -> Volumes {
+        if task.graph.is_weighted() {
+            return Volumes { shift: 0, shares };
+        }
+        let all = degrees.par_iter().map(|&degree| u64::from(degree)).sum();
+        let unit = VolumeUnit::for_all(all, task.settings.seed);
+        Volumes { shift: unit.shift(), shares: Vec::new() }
+    }
 }
 
 /// Whether the host computes a share for each vertex.

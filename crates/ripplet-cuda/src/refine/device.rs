@@ -7,7 +7,7 @@ use super::state::{Counters, Kind, Level, NONE, Partition, WeightKind};
 use super::steps::{DeviceGraph, DevicePartition, DeviceSteps};
 use super::tuning::Tuning;
 use super::upload::upload;
-use crate::lp::{DeviceExecutor, failed};
+use crate::lp::{DeviceExecutor, Limits, failed};
 use ripplet_gpu::{Address, Arena, Device, Source};
 use ripplet_graph::{GraphView, memory};
 use ripplet_lp::refine::{
@@ -19,10 +19,11 @@ use std::num::NonZeroU32;
 use std::ops::Range;
 use std::time::Instant;
 
-/// Refines communities on an executor's device, within its memory limit.
+/// Refines communities on a device, within a limit of its memory.
 #[derive(Debug)]
 pub struct DeviceRefinement<'a, D> {
-    executor: &'a DeviceExecutor<D>,
+    device: &'a D,
+    limits: Limits,
     tuning: Tuning,
     /// The seconds of the last run outside the algorithm.
     pub(super) seconds: Cell<DeviceSeconds>,
@@ -31,7 +32,13 @@ pub struct DeviceRefinement<'a, D> {
 impl<'a, D: Device> DeviceRefinement<'a, D> {
     /// Returns a refinement on an executor's device, with the default tuning.
     pub fn new(executor: &'a DeviceExecutor<D>) -> Self {
-        DeviceRefinement { executor, tuning: Tuning::default(), seconds: Cell::default() }
+        DeviceRefinement::within(executor.device(), executor.limits())
+    }
+
+    /// Returns a refinement on a device within these limits, with the default tuning.
+    pub(crate) fn within(device: &'a D, limits: Limits) -> Self {
+        let (tuning, seconds) = (Tuning::default(), Cell::default());
+        DeviceRefinement { device, limits, tuning, seconds }
     }
 
     /// Sets the tuning.
@@ -105,8 +112,8 @@ impl<'a, D: Device> DeviceRefinement<'a, D> {
         let has_fixed = !input.fixed.is_empty();
         let size = Size { stacks, ..Size::of(graph, room, has_fixed, kind) };
         let places = self.places(size);
-        self.executor.check_memory(&places.plan)?;
-        let device = self.executor.device();
+        self.limits.check(self.device, &places.plan, 0)?;
+        let device = self.device;
         let start = Instant::now();
         let module = device.load(source).map_err(failed)?;
         let kernels = start.elapsed().as_secs_f64();

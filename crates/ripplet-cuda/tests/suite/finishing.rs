@@ -8,9 +8,9 @@ use crate::refine::{
     ALL_ON_DEVICE, LARGE_AS_HUGE, Watch, both_ways, edges, hubs_among_cliques, list_lengths,
 };
 use proptest::prelude::*;
-use ripplet_cuda::DeviceExecutor;
 use ripplet_cuda::lp::Tuning;
 use ripplet_cuda::refine::{self, DeviceRefinement};
+use ripplet_cuda::{DeviceExecutor, DevicesExecutor};
 use ripplet_emulator::EmulatedDevice;
 use ripplet_generate::{Rmat, Road, Social, Web};
 use ripplet_graph::{Direction, Graph, GraphBuilder, GraphView, MAX_SHARD_ARCS, Observer};
@@ -134,13 +134,19 @@ fn a_run_ends_on_the_device_or_on_the_host() {
     let expected = CpuExecutor::new(None).unwrap().run(&graph, &program, &settings, &mut ());
     let expected = timeless(expected.unwrap());
     assert!(expected.merged > Some(0), "{:?}", expected.merged);
-    let run = |executor: DeviceExecutor<EmulatedDevice>| {
+    let ends_on_device = |executor: &dyn Executor| {
         let mut stages = Stages::default();
-        let outcome = executor.with_tuning(ALL()).run(&graph, &program, &settings, &mut stages);
+        let outcome = executor.run_on((&graph).into(), &program, &settings, &mut stages);
         assert_eq!(timeless(outcome.unwrap()), expected);
         stages.0.iter().any(|stage| stage.contains("once more"))
     };
+    let run =
+        |executor: DeviceExecutor<EmulatedDevice>| ends_on_device(&executor.with_tuning(ALL()));
     assert!(run(DeviceExecutor::new(EmulatedDevice::new())));
+    let devices = || DevicesExecutor::new(vec![EmulatedDevice::new(), EmulatedDevice::new()]);
+    // The first of several devices.
+    assert!(ends_on_device(&devices().unwrap().with_tuning(ALL())));
+    assert!(!ends_on_device(&devices().unwrap()));
     let executor = DeviceExecutor::new(EmulatedDevice::new());
     let rounds = executor.plan(&graph, &program, &settings).total_device();
     // It is tried, and does not fit.

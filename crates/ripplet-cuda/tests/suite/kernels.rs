@@ -58,6 +58,7 @@ fn texts() -> Vec<Source> {
     let seeded = Seeded::new(&plain.graph(MAX_SHARD_ARCS), 0.9).expect("an attenuation");
     let compressed = (Storage::Compressed, Kernels::Measured);
     let ranked = (Storage::Plain, Kernels::Ranked);
+    let of_processes = (Storage::Plain, Kernels::OfProcesses);
     vec![
         text(&other, &Cdlp, Schedule::cdlp(), "exact"),
         text(&plain, &lpa, Schedule::asynchronous(), "bm"),
@@ -66,7 +67,7 @@ fn texts() -> Vec<Source> {
         text(&other, &llp, Schedule::phased(), "exact"),
         text(&plain, &seeded, Schedule::phased(), "exact"),
         text_for(compressed, &plain, &seeded, Schedule::phased(), "exact"),
-        text_for(ranked, &plain, &Slpa::default(), Schedule::sync(), "exact"),
+        text_for(of_processes, &plain, &Slpa::default(), Schedule::sync(), "exact"),
         text_for(ranked, &other, &llp, Schedule::asynchronous(), "exact"),
         text(&other, &lpa, Schedule::phased(), "mg:32"),
     ]

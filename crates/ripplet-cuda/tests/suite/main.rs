@@ -14,6 +14,7 @@ mod lcc;
 #[path = "../../../ripplet-conformance/suites/ldbc.rs"]
 mod ldbc;
 mod machines;
+mod processes;
 mod profile;
 mod refine;
 mod runs;

@@ -12,6 +12,7 @@ use crate::device::{Address, Device, Launch, Properties, Source, Stream};
 use crate::error::DeviceError;
 use cudarc::driver::sys::CUstream;
 use std::ffi::c_int;
+use std::fmt;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -58,6 +59,12 @@ impl Event {
 impl Drop for Event {
     fn drop(&mut self) {
         lock(&self.spare).extend(self.event.take());
+    }
+}
+
+impl fmt::Debug for CudaDevice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CudaDevice").field("properties", &self.properties).finish_non_exhaustive()
     }
 }
 

@@ -25,6 +25,7 @@
 //! | `messages.rs` | formats and validation |
 //! | `rank_sets.rs`, `label_totals.rs` | subscribers of vertices, and totals at the owners of labels |
 //! | `rounds.rs`, `together.rs` | the rounds, and their observer |
+//! | `device.rs` | rounds on a device of each rank, which has the labels of all vertices |
 //! | `finishing.rs` | splitting and merging |
 //!
 //! Memory: room for labels, active vertices, totals and columns of all vertices on each rank, and of a phase the updates
@@ -34,6 +35,7 @@
 //!
 //! Determinism: the bytes of one process, for any number of ranks.
 
+mod device;
 mod finishing;
 mod label_totals;
 mod link;
@@ -43,11 +45,12 @@ mod rank_sets;
 mod rounds;
 mod together;
 
+pub use device::{EndRun, RankDevice, RankTask};
 pub use rank_labels::{BadRankLabels, RankLabels};
 
 use crate::cpu::CpuExecutor;
 use crate::ranks::{Parts, RankStart, RankTotals};
-use crate::rounds::run_rounds;
+use crate::rounds::{Rounds, run_rounds};
 use crate::volume::VolumeUnit;
 use crate::{
     Checkpoint, DynProgram, Executor, LabelTotal, Outcome, Plan, ProgramInfo, RoundObserver,
@@ -79,6 +82,8 @@ use together::Together;
 #[derive(Clone, Debug)]
 pub struct RankExecutor {
     executor: Arc<CpuExecutor>,
+    /// What updates the rank's vertices, if it is not the executor.
+    device: Option<Arc<dyn RankDevice>>,
     comm: SharedComm,
     /// Whether the communicator ends with the first error.
     aborts: bool,
@@ -90,15 +95,22 @@ pub struct RankExecutor {
 impl RankExecutor {
     /// Creates the executor of a rank.
     pub fn new(executor: Arc<CpuExecutor>, comm: Comm) -> RankExecutor {
-        let comm = Arc::new(Mutex::new(comm));
-        RankExecutor { executor, comm, aborts: true, parts: None, labels: RankLabels::Auto }
+        RankExecutor { aborts: true, ..RankExecutor::sharing(executor, Arc::new(Mutex::new(comm))) }
     }
 
     /// Creates the executor of a rank whose communicator the caller uses, too, between runs.
     ///
     /// After an error of a run, the caller aborts the communicator: before that, it can report the error.
     pub fn sharing(executor: Arc<CpuExecutor>, comm: SharedComm) -> RankExecutor {
-        RankExecutor { executor, comm, aborts: false, parts: None, labels: RankLabels::Auto }
+        let labels = RankLabels::Auto;
+        RankExecutor { executor, device: None, comm, aborts: false, parts: None, labels }
+    }
+
+    /// Has a device update the rank's vertices. Each rank needs one of the same kind; it has the labels of all vertices, and
+    /// [ghosts](RankLabels::Ghosts) are refused.
+    #[must_use]
+    pub fn on_device(self, device: Arc<dyn RankDevice>) -> RankExecutor {
+        RankExecutor { device: Some(device), ..self }
     }
 
     /// Sets the vertices of each rank. Each rank's graph then needs the lists of its own vertices alone; of others, it
@@ -163,7 +175,8 @@ impl RankExecutor {
         settings: &Settings,
         parts: &Parts,
     ) -> Result<RankLabels, RunError> {
-        match (self.labels, RankLabels::has_ghosts(program)) {
+        let has_ghosts = RankLabels::has_ghosts(program) && self.device.is_none();
+        match (self.labels, has_ghosts) {
             (RankLabels::Ghosts, false) => {
                 Err(RunError::NoGhosts { program: program.name.clone() })
             }
@@ -216,22 +229,39 @@ impl RankExecutor {
         let resumed = settings.resume.as_ref().map_or(0, Checkpoint::fingerprint);
         let fingerprint = if rank == 0 { resumed } else { 0 };
         let start = RankStart { own: own.clone(), fingerprint, totals };
-        let mut state = program.begin_rank(graph, settings, start).map_err(refused)?;
-        let (vertices, values) = (graph.vertices(), values_of(&info) as usize);
-        let messages = Messages { parts, rank, vertices, values };
-        let mut link = Link { comm: &self.comm, messages, ghosts };
-        link.begin(&mut *state)?;
         let has_keeper = [u8::from(observer.keeper().is_some())];
         let has_keeper = self.comm().all_gather("keepers", &has_keeper)?;
         let keepers = has_keeper.iter().enumerate().filter(|(_, has)| has.contains(&1));
         let keepers: Vec<usize> = keepers.map(|(rank, _)| rank).collect();
         let keeps = !keepers.is_empty();
+        let finisher = RanksFinisher { comm: &self.comm, settings, own };
+        let mut observer = Together { inner: observer, comm: &self.comm, keeps };
+        let mut end = |rounds: Box<dyn Rounds + '_>, observer: &mut dyn RoundObserver| {
+            run_rounds(rounds, graph, settings, Some(&finisher), observer)
+        };
+        if let Some(device) = &self.device {
+            let task = self.task((graph, &info, settings), rank, &parts);
+            return device.run_rank(task, start, &self.comm, &mut observer, &mut end);
+        }
+        let mut state = program.begin_rank(graph, settings, start).map_err(refused)?;
+        let (vertices, values) = (graph.vertices(), values_of(&info) as usize);
+        let messages = Messages { parts, rank, vertices, values };
+        let mut link = Link { comm: &self.comm, messages, ghosts };
+        link.begin(&mut *state)?;
         let phases = settings.schedule.phases();
         let ends_at_first = ends_at_first(&info, settings);
         let rounds = RankRounds { state, link, phases, keepers, ends_at_first };
-        let finisher = RanksFinisher { comm: &self.comm, settings, own };
-        let mut observer = Together { inner: observer, comm: &self.comm, keeps };
-        run_rounds(Box::new(rounds), graph, settings, Some(&finisher), &mut observer)
+        end(Box::new(rounds), &mut observer)
+    }
+
+    /// Returns a rank's part of a run on a device.
+    fn task<'a>(
+        &self,
+        (graph, program, settings): (GraphView<'a>, &'a ProgramInfo, &'a Settings),
+        rank: usize,
+        parts: &'a Parts,
+    ) -> RankTask<'a> {
+        RankTask { graph, program, settings, rank, parts, has_all_lists: self.parts.is_none() }
     }
 
     /// Returns what a rank with ghosts knows of the others, and the sum of all vertices' contributions to label totals.
@@ -347,13 +377,19 @@ impl Executor for RankExecutor {
         let directions = if graph.direction() == Direction::Directed { 2 } else { 1 };
         let arcs = self.executor.install(|| graph.arcs_of(own.clone())).saturating_mul(directions);
         let finishing = finishing::bytes_for(vertices, own.len() as u64, arcs, &settings);
-        let mut plan = self.executor.plan_of_part(graph, &info, &settings, own.clone(), finishing);
+        let parts = self.parts_of(graph);
+        let mut plan = match &self.device {
+            Some(device) if rank < parts.ranks() => {
+                let task = self.task((graph, &info, &settings), rank, &parts);
+                device.plan_rank(&task).with("splitting and merging", finishing)
+            }
+            _ => self.executor.plan_of_part(graph, &info, &settings, own.clone(), finishing),
+        };
         if self.parts.is_some() {
             let arc = if graph.is_weighted() { 8 } else { 4 };
             let offsets = 4 * (own.len() as u64 + 1) * directions;
             plan.graph_host = graph.bytes_by_part().ids + offsets + arc * arcs;
         }
-        let parts = self.parts_of(graph);
         let degrees = if info.label_total == LabelTotal::Volume { 4 * vertices } else { 0 };
         let all = [degrees, bytes_of_updates(&info, vertices, phases)];
         let ghosts = || {
@@ -366,7 +402,9 @@ impl Executor for RankExecutor {
             _ if rank >= parts.ranks() => all,
             RankLabels::All => all,
             RankLabels::Ghosts => ghosts(),
-            RankLabels::Auto if parts.ranks() > 1 && RankLabels::has_ghosts(&info) => {
+            RankLabels::Auto
+                if parts.ranks() > 1 && RankLabels::has_ghosts(&info) && self.device.is_none() =>
+            {
                 let ghosts = ghosts();
                 [all[0].max(ghosts[0]), all[1].max(ghosts[1])]
             }

@@ -4,7 +4,7 @@ use super::error::CommunitiesError;
 use super::kept::Place;
 use super::observer::{SearchObserver, locked};
 use crate::checkpoints::{CheckpointOptions, RunCheckpoints};
-use crate::device::{AnyExecutor, Device, Fallback, HostLimit, threads_beside};
+use crate::device::{AnyExecutor, Device, Fallback, HostLimit, threads_of_rank};
 use crate::programs::{BuiltIn, ProgramError, ProgramName};
 use crate::{Storage, StoredGraph};
 use ripplet_graph::{Direction, GraphView, OutOfMemory, VertexId};
@@ -13,7 +13,7 @@ use ripplet_lp::programs::{BadAttenuation, Seed, Seeded, Seeding};
 use ripplet_lp::refine::{MergeShare, Objective, ProfileOptions, RefineError, RefineOptions};
 use ripplet_lp::small::MinSize;
 use ripplet_lp::{Counter, DynProgram, Label, RankLabels, RunError, Schedule, Settings, Stop};
-use ripplet_ranks::SharedComm;
+use ripplet_ranks::{Hosts, SharedComm};
 use std::mem;
 use std::num::NonZeroU32;
 use std::ops::Range;
@@ -476,8 +476,8 @@ impl<'g> CommunitySearch<'g> {
 
     /// Shares the run with other processes, the ranks, which all make the same choices on the same graph.
     ///
-    /// Each rank updates a part of the vertices on its CPU, and each gets the communities of one process. Ranks on one
-    /// machine divide its cores, unless [`CommunitySearch::threads`] or the
+    /// Each rank updates a part of the vertices on its CPU, or on a GPU if [`CommunitySearch::device`] names some: the ranks of a
+    /// host take those of the choice in turn. Each gets the communities of one process. Ranks on one machine divide its cores, unless [`CommunitySearch::threads`] or the
     /// [environment](ripplet_lp::cpu::threads_of_environment) has a number. A run that fails on a rank fails
     /// on all: see [`SearchObserver::fail_stage`] and [`SearchObserver::on_failure`].
     ///
@@ -612,15 +612,19 @@ impl<'g> CommunitySearch<'g> {
         if let Some(comm) = &self.ranks {
             let refused = [
                 ("refinement", self.refine.is_some()),
-                ("a GPU", !self.device.is_cpu() && !self.device.is_auto()),
-                ("a limit of device memory", self.device_memory.is_some()),
                 ("a counter that fits", self.finds_counter),
             ];
             if let Some(&(choice, _)) = refused.iter().find(|(_, is_made)| *is_made) {
                 return Err(CommunitiesError::NotOnRanks(choice));
             }
-            let threads = threads_beside(self.threads, comm).map_err(RunError::from)?;
+            let (rank, hosts) = {
+                let mut comm = locked(comm);
+                (comm.rank(), Hosts::gather(&mut comm).map_err(RunError::from)?)
+            };
+            let threads = threads_of_rank(self.threads, &hosts, rank);
             let executor = AnyExecutor::of_rank(threads, comm.clone())?;
+            let place = hosts.rank_on_host(rank);
+            let executor = executor.with_rank_gpu(&self.device, self.device_memory, place)?;
             let executor = executor.with_rank_labels(self.rank_labels);
             return Ok(match &self.parts {
                 Some(parts) => (Arc::new(executor.with_parts(parts.clone())), None),

@@ -1,8 +1,9 @@
 //! The executor on the chosen device.
 
-use super::gpu::Gpus;
+use super::gpu::{Gpus, RankGpu};
 use super::gpu_types::Exchanged;
 use super::ranks::OfRank;
+use super::{Device, OpenError};
 use ripplet_graph::GraphView;
 use ripplet_lp::cpu::{CpuExecutor, ThreadError};
 use ripplet_lp::engine::{Parts, bytes_of_state};
@@ -20,7 +21,7 @@ pub(super) enum On {
     Cpu(CpuExecutor),
     /// One GPU or several.
     Gpus(Gpus),
-    /// The cores of this host, and those of other ranks.
+    /// The cores of this host or a GPU, and those of other ranks.
     Rank(OfRank),
 }
 
@@ -47,6 +48,29 @@ impl AnyExecutor {
     /// If the system refuses the threads.
     pub fn of_rank(threads: Option<usize>, comm: SharedComm) -> Result<AnyExecutor, ThreadError> {
         Ok(AnyExecutor(On::Rank(OfRank::new(threads, comm)?)))
+    }
+
+    /// Has GPUs update the vertices of a rank, one each: the ranks of a host take those of the choice in turn, and each may use at
+    /// most `memory` bytes of its GPU in a run. An executor that is no rank's ignores it, as `auto` and the CPU are the cores.
+    ///
+    /// # Errors
+    /// If the GPU cannot be opened, or `memory` is given and the choice names no GPU.
+    pub fn with_rank_gpu(
+        self,
+        device: &Device,
+        memory: Option<u64>,
+        rank_on_host: usize,
+    ) -> Result<AnyExecutor, OpenError> {
+        let On::Rank(rank) = self.0 else { return Ok(self) };
+        let numbers = if device.is_auto() { &[] } else { device.numbers() };
+        let Some(&number) = numbers.get(rank_on_host % numbers.len().max(1)) else {
+            return match memory {
+                None => Ok(AnyExecutor(On::Rank(rank))),
+                Some(_) => Err(OpenError::LimitWithoutGpu("the device is the CPU".into())),
+            };
+        };
+        let gpu = RankGpu::open(number, memory).map_err(|found| OpenError::Gpu(found.error))?;
+        Ok(AnyExecutor(On::Rank(rank.on_gpu(gpu))))
     }
 
     /// Sets the vertices of each rank, whose graph then needs the lists of its own vertices alone: see
@@ -117,14 +141,19 @@ impl AnyExecutor {
     /// Returns the name for reports: `cpu`, or the numbers and models of the GPUs.
     pub fn name(&self) -> String {
         match &self.0 {
-            On::Cpu(_) | On::Rank(_) => "cpu".into(),
+            On::Cpu(_) => "cpu".into(),
+            On::Rank(rank) => rank.gpu().map_or_else(|| "cpu".into(), RankGpu::name),
             On::Gpus(gpus) => gpus.name(),
         }
     }
 
     /// Returns whether the device is the CPU.
     pub fn is_cpu(&self) -> bool {
-        matches!(self.0, On::Cpu(_) | On::Rank(_))
+        match &self.0 {
+            On::Cpu(_) => true,
+            On::Rank(rank) => rank.gpu().is_none(),
+            On::Gpus(_) => false,
+        }
     }
 
     /// Returns the number of threads of the CPU; `None` for GPUs.
@@ -197,7 +226,8 @@ impl AnyExecutor {
     /// If the plan does not fit, or the GPU does not report its free memory.
     pub fn check_memory(&self, plan: &Plan) -> Result<(), RunError> {
         match &self.0 {
-            On::Cpu(_) | On::Rank(_) => Ok(()),
+            On::Cpu(_) => Ok(()),
+            On::Rank(rank) => rank.gpu().map_or(Ok(()), |gpu| gpu.check_memory(plan)),
             On::Gpus(gpus) => gpus.check_memory(plan),
         }
     }
@@ -214,7 +244,8 @@ impl AnyExecutor {
         plan: &Plan,
     ) -> Result<(), RunError> {
         match &self.0 {
-            On::Cpu(_) | On::Rank(_) => Ok(()),
+            On::Cpu(_) => Ok(()),
+            On::Rank(rank) => rank.gpu().map_or(Ok(()), |gpu| gpu.check_memory(plan)),
             On::Gpus(gpus) => gpus.check_run(graph.into(), program, settings, plan),
         }
     }

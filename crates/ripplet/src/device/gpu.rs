@@ -17,11 +17,13 @@ use ripplet_gpu::{CudaDevice, Device as _, DeviceError, Gpu, MIN_ARCHITECTURE};
 use ripplet_graph::batch::BatchSlice;
 use ripplet_graph::{Graph, GraphView, Observer};
 use ripplet_io::write::{ColumnData, Part};
+use ripplet_lp::engine::RankDevice;
 use ripplet_lp::profile::Profile;
 use ripplet_lp::refine::{self, RefineError, RefineOptions, Refined};
 use ripplet_lp::{
     DeviceSeconds, DynProgram, Executor, Outcome, Plan, RoundObserver, RunError, Settings,
 };
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 /// The reason of a fallback in the usual case: no more words than it takes.
@@ -176,6 +178,33 @@ fn architectures_here() -> Result<Vec<(u32, u32)>, String> {
         );
     }
     Ok(found)
+}
+
+/// The GPU of a rank.
+#[derive(Clone)]
+pub(super) struct RankGpu {
+    number: usize,
+    executor: Arc<DeviceExecutor<CudaDevice>>,
+}
+
+impl RankGpu {
+    /// Opens a GPU that may use at most `memory` bytes in a run.
+    pub(super) fn open(number: usize, memory: Option<u64>) -> Result<RankGpu, Unopened> {
+        Ok(RankGpu { number, executor: Arc::new(open_one(number, memory)?) })
+    }
+
+    pub(super) fn name(&self) -> String {
+        name_of(self.number, self.executor.device())
+    }
+
+    /// Returns what updates the rank's vertices.
+    pub(super) fn device(&self) -> Arc<dyn RankDevice> {
+        self.executor.clone()
+    }
+
+    pub(super) fn check_memory(&self, plan: &Plan) -> Result<(), RunError> {
+        self.executor.check_memory(plan)
+    }
 }
 
 impl Gpus {

@@ -10,12 +10,14 @@ use ripplet_graph::batch::BatchSlice;
 use ripplet_graph::{Graph, GraphView, Observer};
 use ripplet_io::NotBuiltIn;
 use ripplet_io::write::{ColumnData, Part};
+use ripplet_lp::engine::RankDevice;
 use ripplet_lp::profile::Profile;
 use ripplet_lp::refine::{RefineError, RefineOptions, Refined};
 use ripplet_lp::{
     DeviceSeconds, DynProgram, Executor, Outcome, Plan, RoundObserver, RunError, Settings,
 };
 use std::convert::Infallible;
+use std::sync::Arc;
 
 /// The reason of a fallback in the usual case.
 pub(super) const USUAL_REASON: &str = "this build has no cargo feature `cuda`";
@@ -39,6 +41,29 @@ pub(super) fn compile_kernels(
     _: &dyn Observer,
 ) -> Result<CompiledKernels, String> {
     Err(ABSENT.to_string())
+}
+
+/// The GPU of a rank: none in this build.
+#[derive(Clone)]
+pub(super) struct RankGpu(Infallible);
+
+impl RankGpu {
+    /// Refuses to open a GPU.
+    pub(super) fn open(_: usize, _: Option<u64>) -> Result<RankGpu, Unopened> {
+        Err(Unopened { error: ABSENT.to_string(), is_usual: true })
+    }
+
+    pub(super) fn name(&self) -> String {
+        match self.0 {}
+    }
+
+    pub(super) fn device(&self) -> Arc<dyn RankDevice> {
+        match self.0 {}
+    }
+
+    pub(super) fn check_memory(&self, _: &Plan) -> Result<(), RunError> {
+        match self.0 {}
+    }
 }
 
 /// GPUs that are open: none in this build.

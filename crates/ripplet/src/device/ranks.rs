@@ -1,5 +1,6 @@
 //! The executor of a rank: a process of several that share a run.
 
+use super::gpu::RankGpu;
 use ripplet_graph::GraphView;
 use ripplet_lp::cpu::{CpuExecutor, ThreadError, threads_of_environment};
 use ripplet_lp::engine::Parts;
@@ -51,6 +52,8 @@ pub(super) struct OfRank {
     executor: RankExecutor,
     cpu: Arc<CpuExecutor>,
     comm: SharedComm,
+    /// The GPU that updates the rank's vertices.
+    gpu: Option<RankGpu>,
 }
 
 impl OfRank {
@@ -61,7 +64,17 @@ impl OfRank {
     pub fn new(threads: Option<usize>, comm: SharedComm) -> Result<OfRank, ThreadError> {
         let cpu = Arc::new(CpuExecutor::new(threads)?);
         let executor = RankExecutor::sharing(cpu.clone(), comm.clone());
-        Ok(OfRank { executor, cpu, comm })
+        Ok(OfRank { executor, cpu, comm, gpu: None })
+    }
+
+    /// Has a GPU update the rank's vertices: see [`RankExecutor::on_device`].
+    pub fn on_gpu(self, gpu: RankGpu) -> OfRank {
+        OfRank { executor: self.executor.on_device(gpu.device()), gpu: Some(gpu), ..self }
+    }
+
+    /// Returns the GPU that updates the rank's vertices, if the cores do not.
+    pub fn gpu(&self) -> Option<&RankGpu> {
+        self.gpu.as_ref()
     }
 
     /// Sets the vertices of each rank: see [`RankExecutor::with_parts`].
