@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 /// Choices of an analysis of a graph: the device, the lengths of paths, jumps of PageRank.
 ///
-/// [`analyse`] begins it by the analysis's name, [`AnalysisRun::new`] with an analysis that has settings of its own.
+/// [`analyse`](super::analyse) begins it by the analysis's name, [`AnalysisRun::new`] with an analysis that has settings of its own.
 ///
 /// # Examples
 /// ```
@@ -161,8 +161,9 @@ impl<'g> AnalysisRun<'g> {
     ///
     /// Each rank has the whole graph, computes the values of a part of the vertices on its CPU, and sends them to all others
     /// (of PageRank, in each round). An analysis that ranks do not share, or a GPU that is named, is refused before the first
-    /// message ([`SwarmError::NotOnRanks`], [`AnalyseError::GpuOnRanks`]). After any other error, for instance
-    /// if graphs or choices differ ([`AnalyseError::Ranks`]), the communicator is aborted, which ends the other ranks.
+    /// message ([`SwarmError::NotOnRanks`], [`AnalyseError::GpuOnRanks`](super::AnalyseError::GpuOnRanks)). After any other
+    /// error, for instance if graphs or choices differ ([`AnalyseError::Ranks`](super::AnalyseError::Ranks)), the observer's
+    /// [`on_failure`](super::AnalysisObserver::on_failure) ends the other ranks.
     ///
     /// # Examples
     /// ```
