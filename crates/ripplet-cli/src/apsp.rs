@@ -69,5 +69,5 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> 
     }
     let choices = Choices { rows, lengths: lengths_name(lengths), from_sources: sources.is_some() };
     let listed = sources.as_deref().map(Listed::From);
-    asked.ask_about(listed, (Weights::Lengths, analysis), choices, console)
+    asked.ask(listed, (Weights::Lengths, analysis), choices, console)
 }

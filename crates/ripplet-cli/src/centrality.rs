@@ -182,7 +182,7 @@ pub fn closeness_of(arguments: &ClosenessArguments, console: &Console) -> Result
     let listed = arguments.some.listed();
     let choices = Choices::new(name, normalized, lengths, sample).of(listed);
     let analysis = Analysis::closeness(measure, normalized, lengths, sample);
-    asked.ask_about(listed, (Weights::Lengths, analysis), choices, console)
+    asked.ask(listed, (Weights::Lengths, analysis), choices, console)
 }
 
 /// Finds harmonic closeness.
@@ -193,7 +193,7 @@ pub fn harmonic_of(arguments: &HarmonicArguments, console: &Console) -> Result<E
     let sample = sample.get();
     let choices = Choices::new("harmonic", normalized, lengths, sample).of(some.listed());
     let analysis = Analysis::closeness(measure, normalized, lengths, sample);
-    asked.ask_about(some.listed(), (Weights::Lengths, analysis), choices, console)
+    asked.ask(some.listed(), (Weights::Lengths, analysis), choices, console)
 }
 
 /// Finds betweenness.
@@ -211,5 +211,5 @@ pub fn betweenness_of(
         (None, false) => PathAnalysis::Betweenness { normalized, lengths }.into(),
     };
     let choices = Choices::new(measure, normalized, lengths, sample);
-    asked.ask(Weights::Lengths, analysis, choices, console)
+    asked.ask(None, (Weights::Lengths, analysis), choices, console)
 }

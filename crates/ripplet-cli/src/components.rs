@@ -31,5 +31,5 @@ const UNWEIGHTED: Weights =
 
 /// Finds components.
 pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> {
-    arguments.asked.ask(UNWEIGHTED, Analysis::Components, Choices {}, console)
+    arguments.asked.ask(None, (UNWEIGHTED, Analysis::Components), Choices {}, console)
 }

@@ -7,7 +7,7 @@ use crate::storage::StorageArguments;
 use crate::threads::ThreadArguments;
 use clap::Args;
 use ripplet::device::{AnyExecutor, Fallback, Opened, Workers};
-use ripplet::swarm::{Analysis, NotOnDevice};
+use ripplet::swarm::Analysis;
 use ripplet::{Device, Storage};
 
 /// Options of the device that computes.
@@ -122,12 +122,7 @@ impl DeviceArguments {
         Ok(self.device.open_workers(analysis, times, self.memory())?)
     }
 
-    /// Returns the workers for work that no GPU has a kernel for; see [`Device::workers_without_kernel`].
-    pub fn workers_without_kernel(&self, why: NotOnDevice) -> Result<Workers, Failure> {
-        Ok(self.device.workers_without_kernel(why, self.memory())?)
-    }
-
-    /// Returns the bytes of a GPU's memory that a run may use, if they are limited.
+    /// Returns the limit of a GPU's memory, in bytes.
     pub fn memory(&self) -> Option<u64> {
         self.device_memory.map(|size| size.0)
     }

@@ -8,6 +8,8 @@ use crate::standard_streams::is_standard;
 use miette::Diagnostic;
 #[cfg(feature = "jit")]
 use ripplet::ProgramErrors;
+use ripplet::analyses::AnalyseError;
+use ripplet::analytics::AnalysisError;
 use ripplet::checkpoints::ResumeError;
 use ripplet::device::{DeviceFailure, LccError, OpenError, OpenWorkersError};
 #[cfg(feature = "draw")]
@@ -570,6 +572,23 @@ impl From<OpenWorkersError> for Failure {
                 Failure::refused(why.to_string(), "use --device cpu")
             }
             OpenWorkersError::Open(error) => error.into(),
+        }
+    }
+}
+
+impl From<AnalyseError> for Failure {
+    fn from(error: AnalyseError) -> Failure {
+        match error {
+            AnalyseError::Open(error) => error.into(),
+            // As every error of a message between ranks: it may be the end of another one.
+            AnalyseError::Run(SwarmError::Run(AnalysisError::Ranks(error))) => {
+                RunError::Ranks(error).into()
+            }
+            AnalyseError::Run(error) => error.into(),
+            AnalyseError::Ranks(error) => error.into(),
+            AnalyseError::SeveralGpus => Failure::several_gpus(),
+            // What else an analysis refuses, the options have refused before.
+            error => Failure::refused(error.to_string(), ""),
         }
     }
 }

@@ -32,5 +32,5 @@ const UNWEIGHTED: Weights =
 
 /// Computes coreness.
 pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> {
-    arguments.asked.ask(UNWEIGHTED, Analysis::KCore, Choices {}, console)
+    arguments.asked.ask(None, (UNWEIGHTED, Analysis::KCore), Choices {}, console)
 }

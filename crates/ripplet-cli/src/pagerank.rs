@@ -80,7 +80,7 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<Ending, Failure> 
     let choices = Choices { damping, iterations, tolerance, by_weights, personalized };
     let asked_for = (Weights::Strengths, analysis);
     let listed = personalize.as_deref().map(Listed::JumpTo);
-    asked.ask_about(listed, asked_for, choices, console)
+    asked.ask(listed, asked_for, choices, console)
 }
 
 /// The parser of a share.

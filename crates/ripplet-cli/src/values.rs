@@ -3,7 +3,8 @@
 use crate::console::Console;
 use crate::estimate::EstimateArguments;
 use crate::failure::Failure;
-use crate::output::{begin_table, check_alone, check_place, write_json, written};
+use crate::memory;
+use crate::output::{begin_table, check_alone, check_place, write_json};
 use crate::ranks::Ranks;
 use crate::reading::{BuildArguments, Loaded, ReadArguments, load_stored, table_format};
 use crate::size::Size;
@@ -11,18 +12,16 @@ use crate::standard_streams::is_standard;
 use crate::stats::{Bytes, RanksFigures, Shape, Stages};
 use crate::storage::StorageArguments;
 use crate::threads::ThreadArguments;
-use crate::{interrupt, memory};
 use clap::Args;
 use ripplet::analytics::Lengths;
 use ripplet::graph::{Duplicates, GraphView, VertexIds};
 use ripplet::io::Format;
-use ripplet::io::write::{self, TableShape, TableWriter, Target, VertexColumn};
+use ripplet::io::write::{self, TableShape, TableWriter, Target};
 use ripplet::lp::Plan;
 use ripplet::swarm::SwarmError;
 use ripplet::{LoadOptions, Storage, StoredGraph};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
 /// An input, an output, and what is between them.
 #[derive(Args)]
@@ -107,13 +106,9 @@ impl ValueArguments {
         self.reading.weighted
     }
 
-    /// Refuses what would be ignored or has no place, before any data is touched, and starts the threads.
-    pub fn start(&self, weights: Weights) -> Result<(LoadOptions, usize), Failure> {
-        self.start_beside(weights, None)
-    }
-
-    /// Does what [`ValueArguments::start`] does, for a command that also reads another file.
-    pub fn start_beside(
+    /// Refuses what would be ignored or has no place, before any data is touched, and starts the threads. `other` is
+    /// another file that the command reads.
+    pub fn start(
         &self,
         weights: Weights,
         other: Option<&Path>,
@@ -123,7 +118,7 @@ impl ValueArguments {
         Ok((options, self.threads.start()?))
     }
 
-    /// Does what [`ValueArguments::start_beside`] does, on each of several ranks, which share the cores and the memory of
+    /// Does what [`ValueArguments::start`] does, on each of several ranks, which share the cores and the memory of
     /// their machine; the first one alone writes.
     pub fn start_on_ranks(
         &self,
@@ -213,21 +208,21 @@ impl ValueArguments {
         self.written().map_or(Ok(()), check)
     }
 
-    /// Prints the plan and returns true under `--estimate`; otherwise refuses a run that does not fit.
-    pub fn is_estimate(
+    /// Refuses a run that does not fit the limit of memory.
+    pub fn check_plan(&self, plan: &Plan) -> Result<(), Failure> {
+        let less = if plan.total_device() == 0 { ", or use fewer --threads" } else { "" };
+        memory::check_plan(plan, self.host_memory, less)
+    }
+
+    /// Prints the plan of a run under `--estimate`.
+    pub fn print_plan(
         &self,
         graph: GraphView<'_>,
         choices: impl Serialize,
         device: &str,
         plan: &Plan,
-    ) -> Result<bool, Failure> {
-        let Some(form) = self.estimate.estimate else {
-            let less = if plan.total_device() == 0 { ", or use fewer --threads" } else { "" };
-            memory::check_plan(plan, self.host_memory, less)?;
-            return Ok(false);
-        };
-        form.print(graph, choices, device, plan)?;
-        Ok(true)
+    ) -> Result<(), Failure> {
+        self.estimate.estimate.map_or(Ok(()), |form| form.print(graph, choices, device, plan))
     }
 
     /// Returns whether only the plan is requested.
@@ -255,25 +250,6 @@ impl ValueArguments {
         let shares = seconds.shares();
         let stats = Stats { version, input, shape, choices, found, seconds, shares, bytes, ranks };
         write_json(path, &stats)
-    }
-
-    /// Writes values of all vertices; returns the seconds that it took.
-    pub fn write(
-        &self,
-        ids: &VertexIds,
-        columns: &[VertexColumn],
-        console: &Console,
-    ) -> Result<f64, Failure> {
-        interrupt::check()?;
-        let Some(target) = self.written() else { return Ok(0.0) };
-        let path = target.path();
-        console.stage(format!("writing {}", path.display()));
-        let start = Instant::now();
-        if is_standard(path) {
-            console.close();
-        }
-        written(write::write_values(target, ids, columns))?;
-        Ok(start.elapsed().as_secs_f64())
     }
 
     /// Begins the table that the values go to.

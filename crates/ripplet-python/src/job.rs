@@ -3,6 +3,7 @@
 use crate::error::{Class, Failure};
 use pyo3::prelude::*;
 use ripplet::Observer;
+use ripplet::analyses::AnalysisObserver;
 use ripplet::communities::SearchObserver;
 use ripplet::graph::Cancel;
 use ripplet::lp::cpu::CpuExecutor;
@@ -86,6 +87,8 @@ impl RoundObserver for Watch {
 }
 
 impl SearchObserver for Watch {}
+
+impl AnalysisObserver for Watch {}
 
 /// How a run is started: its threads, and the callable that takes its progress.
 #[derive(Debug, Default)]

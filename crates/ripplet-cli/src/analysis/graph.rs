@@ -1,189 +1,177 @@
-//! An analysis of one graph.
+//! An analysis of one graph, in one process or on ranks that share it.
 
-use super::{Choices, Chosen, Figures, Listed, Request, noted};
+use super::follow::Follow;
+use super::output::Output;
+use super::{Found, Request};
 use crate::console::Console;
 use crate::device::note_fallback;
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::memory::{self, OF_A_LIST};
 use crate::message::on_device;
-use crate::output::written;
+use crate::on_ranks::{self, Shared};
+use crate::ranks::Ranks;
 use crate::reading::Loaded;
 use crate::stats::{Bytes, Stages};
 use crate::values::Weights;
-use ripplet::device::peak_memory;
-use ripplet::device::{GpuWorker, WorkerSeconds, plan_on_cpu};
-use ripplet::graph::{Graph, GraphView};
-use ripplet::io::write::{ColumnData, Part, Rows, TableShape};
-use ripplet::lp::Plan;
-use ripplet::swarm::{SwarmError, Worker};
-use ripplet::{LoadOptions, Storage, StoredGraph};
+use ripplet::analyses::{AnalyseError, AnalysisDevice, AnalysisRun};
+use ripplet::device::{RunSeconds, peak_memory};
+use ripplet::graph::GraphView;
+use ripplet::io::write::Rows;
+use ripplet::swarm::Analysis;
+use ripplet::{Device, LoadOptions, StoredGraph};
 use serde::Serialize;
-use std::cell::Cell;
 use std::time::Instant;
-
-/// The receiver of rows and their columns.
-type Take<'a> = &'a mut dyn FnMut(Part<'_>, &[ColumnData<'_>]) -> Result<(), SwarmError>;
 
 /// The number of rows from which it is printed before they are written.
 const MANY_ROWS: u64 = 100_000_000;
+
+/// A graph that was read, and how.
+struct ReadGraph {
+    /// The seconds of opening the device.
+    open: f64,
+    loaded: Loaded<StoredGraph>,
+    /// What ranks have of it.
+    shared: Option<Shared>,
+    /// Threads of the CPU.
+    threads: usize,
+}
 
 impl<C: Serialize> Request<'_, C> {
     /// Runs the analysis of one graph.
     pub(super) fn of_graph(
         &self,
-        options: &LoadOptions,
-        threads: usize,
+        ranks: &Ranks,
+        (options, threads): (&LoadOptions, usize),
         console: &Console,
     ) -> Result<(), Failure> {
         let start = Instant::now();
-        let gpus = match self.listed.map_or(Ok(()), Listed::on_device) {
-            Err(why) => self.device.workers_without_kernel(why)?,
-            Ok(()) => self.device.open_workers(self.analysis, 1)?,
+        let device = self.open(ranks)?;
+        let open = start.elapsed().as_secs_f64();
+        let (loaded, shared) = match ranks.are_several() {
+            true => on_ranks::load(ranks, self.values, options, self.listed.is_some(), console)?,
+            false => (self.values.load(options, device.is_gpu(), console)?, None),
         };
-        if gpus.as_ref().is_ok_and(|gpus| gpus.len() > 1) {
-            return Err(Failure::refused(
+        let of = ReadGraph { open, loaded, shared, threads };
+        let graph = of.loaded.graph.view();
+        if of.shared.is_none() {
+            self.remark_on_weights(graph, console);
+        }
+        device.fallback().iter().for_each(|fallback| note_fallback(fallback, console));
+        let run = AnalysisRun::on(device, graph);
+        let run = match (ranks.comm(), &of.shared) {
+            (Some(comm), Some(shared)) => run.ranks_with_parts(comm.clone(), shared.parts.clone()),
+            _ => run,
+        };
+        let limit = self.values.host_memory();
+        let chosen =
+            memory::within(limit, "reading the list of vertices", OF_A_LIST, || {
+                match self.listed {
+                    Some(listed) => listed.choose(run, graph, console),
+                    None => Ok((run, None)),
+                }
+            });
+        let (run, sources) = ranks.agree(chosen)?;
+        let mut follow = Follow::new(self.values, ranks, self.many_rows(graph, sources), console);
+        match self.values.asks_estimate() {
+            true => self.estimate(&run, &of, &mut follow),
+            false => self.write(&run, &of, &mut follow),
+        }
+    }
+
+    /// Opens the device, before the graph is read; ranks compute on their CPUs.
+    fn open(&self, ranks: &Ranks) -> Result<AnalysisDevice, Failure> {
+        let cpu = Device::cpu();
+        let choice = if ranks.are_several() { &cpu } else { self.device.device() };
+        let memory = self.device.memory();
+        let opened = AnalysisDevice::open(self.analysis, self.scope(), choice, memory);
+        opened.map_err(|error| match (error, self.analysis) {
+            // Several GPUs share no batch of coefficients, either.
+            (error, Analysis::Lcc(_)) => error.into(),
+            (AnalyseError::SeveralGpus, _) => Failure::refused(
                 "several GPUs share the graphs of a batch, but the input is one graph",
                 "name one, such as --device cuda:0",
-            ));
-        }
-        let open = start.elapsed().as_secs_f64();
-        let on_gpu = gpus.as_ref().is_ok_and(|gpus| !gpus.is_empty());
-        let loaded = self.values.load(options, on_gpu, console)?;
-        let has_weights = loaded.graph.view().is_weighted();
-        if has_weights && !self.values.is_weighted() && !matches!(self.weights, Weights::Useless(_))
-        {
+            ),
+            (error, _) => error.into(),
+        })
+    }
+
+    fn remark_on_weights(&self, graph: GraphView<'_>, console: &Console) {
+        let is_useful = !matches!(self.weights, Weights::Useless(_));
+        if graph.is_weighted() && !self.values.is_weighted() && is_useful {
             console.remark("the weights of the graph are not used: --weighted uses them");
         }
-        let graph = loaded.graph.view();
-        if let (Some(gpu), Some(plain)) = (noted(gpus, console).pop(), graph.as_plain()) {
-            let (is_written, graph) = (Cell::new(false), (&loaded, plain));
-            let done = self.of_graph_on(gpu, graph, open, threads, &is_written, console);
-            let Err(failure) = done else { return done };
-            // Rows on standard output cannot be taken back.
-            let fallback = self.device.device().fallback(&failure).filter(|_| !is_written.get());
-            let Some(fallback) = fallback else { return Err(failure) };
-            note_fallback(&fallback, console);
-        }
-        let limit = self.values.host_memory();
-        let chosen = memory::within(limit, "reading the list of vertices", OF_A_LIST, || {
-            self.chosen(graph, console)
-        })?;
-        let plan = self.analysis.plan_for(graph, chosen.selection(), threads)?;
-        let plan = plan_on_cpu(graph, plan);
-        let choices = self.choices(graph.into(), "cpu".into(), threads);
-        if self.values.is_estimate(graph, &choices, &choices.device, &plan)? {
-            return Ok(());
-        }
-        self.announce(graph, &chosen, console);
-        let start = Instant::now();
-        let watch = &mut console.watch();
-        let answer =
-            |take: Take<'_>| self.analysis.of_graph_for(graph, chosen.selection(), watch, take);
-        let (figures, write) = self.write(&Cell::new(false), console, answer)?;
-        let compute = start.elapsed().as_secs_f64() - write;
-        let (read, build) = (loaded.read, loaded.build);
-        let seconds = Stages { open, read, build, compute, write, ..Stages::default() };
-        self.report_result(&loaded, &choices, &plan, figures, seconds, console)
     }
 
-    /// Reads the vertices that the analysis is about.
-    pub(super) fn chosen(
-        &self,
-        graph: GraphView<'_>,
-        console: &Console,
-    ) -> Result<Chosen, Failure> {
-        self.listed.map_or(Ok(Chosen::All), |listed| listed.read(graph, console))
-    }
-
-    /// Runs the analysis on a GPU; records whether rows were written, also on errors.
-    fn of_graph_on(
-        &self,
-        mut gpu: GpuWorker,
-        (loaded, graph): (&Loaded<StoredGraph>, &Graph),
-        open: f64,
-        threads: usize,
-        is_written: &Cell<bool>,
-        console: &Console,
-    ) -> Result<(), Failure> {
-        let plan = gpu.plan_graph(graph)?;
-        if self.values.asks_estimate() && self.device.device().is_auto() {
-            // A run that does not fit a GPU would use the CPU, with another plan.
-            gpu.check_memory(&plan)?;
-        }
-        let choices = self.choices(Storage::Plain, gpu.name(), threads);
-        if self.values.is_estimate(graph.into(), &choices, &choices.device, &plan)? {
-            return Ok(());
-        }
-        let answer = |take: Take<'_>| gpu.answer_graph(graph, &console.watch(), take);
-        let (figures, write) = self.write(is_written, console, answer)?;
-        gpu.notes().iter().for_each(|note| console.remark(note));
-        let (read, build) = (loaded.read, loaded.build);
-        let WorkerSeconds { kernels, upload, compute, download } = gpu.seconds();
-        let transfer = upload + download;
-        let seconds = Stages { open, read, build, kernels, transfer, compute, write };
-        self.report_result(loaded, &choices, &plan, figures, seconds, console)
-    }
-
-    /// Reports the result and the time of each stage.
-    fn report_result(
-        &self,
-        loaded: &Loaded<StoredGraph>,
-        choices: &Choices<'_, C>,
-        plan: &Plan,
-        figures: Figures,
-        seconds: Stages,
-        console: &Console,
-    ) -> Result<(), Failure> {
-        let (bytes, found) = (Bytes::new(plan, peak_memory()), figures.found());
-        let compute = seconds.compute;
-        self.values.write_stats(loaded, None, choices, found, seconds, bytes)?;
-        let place = self.values.see();
-        let device = on_device(&choices.device);
-        console.say(&format!("{found}, in {compute:.3} s{device}{place}"));
-        Ok(())
-    }
-
-    /// Writes an answer as it arrives. Returns its figures and the seconds of writing.
-    pub(super) fn write(
-        &self,
-        is_written: &Cell<bool>,
-        console: &Console,
-        answer: impl FnOnce(Take<'_>) -> Result<(), SwarmError>,
-    ) -> Result<(Figures, f64), Failure> {
-        let (rows, columns) = (self.analysis.rows(), self.analysis.columns());
-        let shape = TableShape { rows, of_batch: false, columns };
-        let begin = || self.values.table(shape, console);
-        let (mut table, mut figures, mut seconds) = (None, Figures::default(), 0.0);
-        answer(&mut |part, columns| {
-            let start = Instant::now();
-            let mut begun = table.take().map_or_else(begin, Ok)?;
-            is_written.set(true);
-            figures.add(&part, columns);
-            begun.append(part, columns)?;
-            table = Some(begun);
-            seconds += start.elapsed().as_secs_f64();
-            Ok(())
-        })?;
-        interrupt::check()?;
-        console.stage("finishing the output");
-        let start = Instant::now();
-        written(table.map_or_else(begin, Ok)?.finish())?;
-        Ok((figures, seconds + start.elapsed().as_secs_f64()))
-    }
-
-    /// Prints the number of rows before writing, if it is large.
-    fn announce(&self, graph: GraphView<'_>, chosen: &Chosen, console: &Console) {
+    /// Returns the remark that a large number of rows is to come; `sources` is the number of vertices from which distances
+    /// are searched, if it is not all.
+    fn many_rows(&self, graph: GraphView<'_>, sources: Option<u64>) -> Option<String> {
         let vertices = u64::from(graph.vertices());
-        let (sources, fewer) = match chosen {
-            Chosen::From(sources) => {
-                (sources.vertices().len() as u64, "fewer --sources have fewer")
-            }
-            _ => (vertices, "--rows vertices or --rows graphs sums them up"),
+        let fewer = match sources {
+            Some(_) => "fewer --sources have fewer",
+            None => "--rows vertices or --rows graphs sums them up",
         };
-        let rows = sources * vertices.saturating_sub(1);
-        if self.analysis.rows() == Rows::Pairs && rows >= MANY_ROWS {
-            console.remark(&format!("{rows} rows are to come, one a pair; {fewer}"));
+        let rows = sources.unwrap_or(vertices) * vertices.saturating_sub(1);
+        (self.analysis.rows() == Rows::Pairs && rows >= MANY_ROWS)
+            .then(|| format!("{rows} rows are to come, one a pair; {fewer}"))
+    }
+
+    /// Prints the plan of a run.
+    fn estimate(
+        &self,
+        run: &AnalysisRun<'_>,
+        of: &ReadGraph,
+        follow: &mut Follow<'_>,
+    ) -> Result<(), Failure> {
+        let planned = run.plan_with(of.threads, follow);
+        let (plan, device) = planned.map_err(|error| follow.failure(error))?;
+        let graph = of.loaded.graph.view();
+        let choices = self.choices(graph.into(), device, of.threads);
+        follow.ranks.agree(match follow.ranks.is_first() {
+            true => self.values.print_plan(graph, &choices, &choices.device, &plan),
+            false => Ok(()),
+        })
+    }
+
+    /// Runs the analysis, writes its rows as they arrive, and reports it; of several ranks, the first one writes.
+    fn write(
+        &self,
+        run: &AnalysisRun<'_>,
+        of: &ReadGraph,
+        follow: &mut Follow<'_>,
+    ) -> Result<(), Failure> {
+        let (ranks, console) = (follow.ranks, follow.console);
+        let ReadGraph { open, ref loaded, ref shared, threads } = *of;
+        let graph = loaded.graph.view();
+        let mut output = Output::new(self, ranks.is_first(), console);
+        let report = run.rows_with(follow, |part, columns| output.take(part, columns));
+        let report = report.map_err(|error| follow.failure(error))?;
+        interrupt::check()?;
+        let peak = output.peak;
+        let traffic = report.traffic.filter(|_| self.values.stats().is_some());
+        let of_ranks = match (shared, traffic) {
+            (Some(shared), Some(traffic)) => Some(shared.figures(ranks, graph, traffic, peak)),
+            _ => None,
+        };
+        if !ranks.is_first() {
+            return Ok(());
         }
+        let (figures, write) = output.finish()?;
+        // Of coefficients and of ranks, the peak is that of computing alone.
+        let is_of_all = report.clustering.is_none() && shared.is_none();
+        let peak = if is_of_all { peak_memory() } else { peak };
+        let found = report.clustering.map_or_else(|| figures.found(), Found::from);
+        let RunSeconds { kernels, transfer, compute } = report.seconds;
+        let (read, build) = (loaded.read, loaded.build);
+        let seconds = Stages { open, read, build, kernels, transfer, compute, write };
+        let on = match shared {
+            Some(_) => ranks.as_end(),
+            None => on_device(&report.device),
+        };
+        let choices = self.choices(graph.into(), report.device, threads);
+        let bytes = Bytes::new(&report.plan, peak);
+        self.values.write_stats(loaded, of_ranks, &choices, found, seconds, bytes)?;
+        console.say(&format!("{found}, in {compute:.3} s{on}{}", self.values.see()));
+        Ok(())
     }
 }

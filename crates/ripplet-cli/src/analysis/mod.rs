@@ -1,25 +1,29 @@
 //! Commands that analyse a graph or each graph of a batch: `closeness`, `harmonic`, `betweenness`, `apsp`,
-//! `pagerank`, `components`, and for a batch `lcc`.
+//! `pagerank`, `components`, `kcore` and `lcc`.
 
 mod batch;
+mod follow;
 mod graph;
-mod ranked;
+mod output;
 
 use crate::batch::BatchArguments;
 use crate::console::Console;
 use crate::device::{DeviceArguments, note_fallback};
 use crate::failure::{Ending, Failure};
-use crate::ranks::{Ranks, RanksArguments};
+use crate::message::counted;
+use crate::on_ranks::start;
+use crate::ranks::{Ranks, RanksArguments, not_on_ranks};
 use crate::reading::{check_standard_input, read_list};
 use crate::values::{ValueArguments, Weights};
 use clap::Args;
 use ripplet::Storage;
+use ripplet::analyses::AnalysisRun;
 use ripplet::analytics::pagerank::{Jumps, JumpsError};
 use ripplet::analytics::{Lengths, Sources, SourcesError};
 use ripplet::device::{GpuWorker, Workers};
 use ripplet::graph::{GraphView, VertexId};
 use ripplet::io::write::{ColumnData, Part, Subject};
-use ripplet::swarm::{Analysis, NotOnDevice, Selection, SwarmError};
+use ripplet::swarm::{Analysis, Clustering, Scope, SwarmError};
 use serde::Serialize;
 use std::fmt;
 use std::path::Path;
@@ -38,51 +42,17 @@ pub struct AskedArguments {
 }
 
 impl AskedArguments {
-    /// Runs the analysis, on ranks if there are several, and writes the result. `choices` are the settings that determine it, by name.
+    /// Runs the analysis, about the vertices of a file if one is given, and writes the result. `choices` are the settings that
+    /// determine it, by name.
     pub fn ask<C: Serialize>(
-        &self,
-        weights: Weights,
-        analysis: Analysis,
-        choices: C,
-        console: &Console,
-    ) -> Result<Ending, Failure> {
-        self.ask_about(None, (weights, analysis), choices, console)
-    }
-
-    /// Runs the analysis, as [`AskedArguments::ask`], about the vertices of a file, if one is given.
-    pub fn ask_about<C: Serialize>(
-        &self,
-        listed: Option<Listed<'_>>,
-        asked_for: (Weights, Analysis),
-        choices: C,
-        console: &Console,
-    ) -> Result<Ending, Failure> {
-        self.ranks.share(console, |ranks, console| {
-            self.request(listed, asked_for, choices, console, |request| match ranks.are_several() {
-                true => request.on_ranks(ranks, console),
-                false => request.run(ranks, console),
-            })
-        })
-    }
-
-    /// Passes the request for an analysis to `run`.
-    fn request<C: Serialize>(
         &self,
         listed: Option<Listed<'_>>,
         (weights, analysis): (Weights, Analysis),
         choices: C,
         console: &Console,
-        run: impl FnOnce(Request<'_, C>) -> Result<Ending, Failure>,
     ) -> Result<Ending, Failure> {
-        let AskedArguments { values, batch, device, ranks: _ } = self;
-        device.check()?;
-        let on_gpu =
-            analysis.on_device().is_ok() && listed.is_none_or(|listed| listed.on_device().is_ok());
-        let device = &match on_gpu {
-            true => device.with_storage(&values.storage, console)?,
-            false => device.clone(),
-        };
-        run(Request { values, batch, device, weights, analysis, listed, choices })
+        let AskedArguments { values, batch, device, ranks } = self;
+        Request { values, batch, device, weights, analysis, listed, choices }.ask(ranks, console)
     }
 }
 
@@ -115,14 +85,6 @@ pub enum Listed<'a> {
     Of(&'a Path),
 }
 
-/// The vertices that an analysis is about.
-enum Chosen {
-    All,
-    JumpTo(Jumps),
-    From(Sources),
-    Of(Sources),
-}
-
 impl<'a> Listed<'a> {
     fn path(self) -> &'a Path {
         match self {
@@ -139,61 +101,41 @@ impl<'a> Listed<'a> {
         }
     }
 
-    /// Returns why no GPU computes the analysis, if so.
-    fn on_device(self) -> Result<(), NotOnDevice> {
-        match self {
-            Listed::JumpTo(_) => Ok(()),
-            Listed::From(_) => Err(NotOnDevice::FROM_SOURCES),
-            Listed::Of(_) => Err(NotOnDevice::OF_VERTICES),
-        }
-    }
-
-    /// Reads the vertices.
-    fn read(self, graph: GraphView<'_>, console: &Console) -> Result<Chosen, Failure> {
+    /// Reads the vertices; returns the run about them, and the number of those from which distances are searched.
+    fn choose<'g>(
+        self,
+        run: AnalysisRun<'g>,
+        graph: GraphView<'_>,
+        console: &Console,
+    ) -> Result<(AnalysisRun<'g>, Option<u64>), Failure> {
         let purpose = match self {
             Listed::JumpTo(_) => "to jump to",
             Listed::From(_) => "to start at",
             Listed::Of(_) => "to compute",
         };
         let vertices = read_list(self.path(), self.option(), purpose, graph.ids(), console)?;
-        match self {
-            Listed::JumpTo(_) => {
-                let jumps = Jumps::to(graph.vertices(), vertices.into_iter().map(|v| (v, 1.0)));
-                jumps.map(Chosen::JumpTo).map_err(|error| match error {
-                    JumpsError::OutOfMemory(error) => error.into(),
-                    error => Failure::refused(error.to_string(), "list vertices of the graph"),
-                })
+        let refused = |error: &dyn fmt::Display| {
+            Failure::refused(error.to_string(), "list vertices of the graph")
+        };
+        if let Listed::JumpTo(_) = self {
+            let jumps = Jumps::to(graph.vertices(), vertices.into_iter().map(|v| (v, 1.0)));
+            let jumps = jumps.map_err(|error| match error {
+                JumpsError::OutOfMemory(error) => error.into(),
+                error => refused(&error),
+            })?;
+            return Ok((run.personalize(jumps), None));
+        }
+        let chosen = Sources::new(graph.vertices(), vertices).map_err(|error| match error {
+            SourcesError::OutOfMemory(error) => error.into(),
+            error => refused(&error),
+        })?;
+        Ok(match self {
+            Listed::Of(_) => (run.vertices(chosen), None),
+            _ => {
+                let count = chosen.vertices().len() as u64;
+                (run.sources(chosen), Some(count))
             }
-            Listed::From(_) | Listed::Of(_) => {
-                let sources = Sources::new(graph.vertices(), vertices);
-                let chosen = match self {
-                    Listed::Of(_) => Chosen::Of,
-                    _ => Chosen::From,
-                };
-                sources.map(chosen).map_err(|error| match error {
-                    SourcesError::OutOfMemory(error) => error.into(),
-                    error => Failure::refused(error.to_string(), "list vertices of the graph"),
-                })
-            }
-        }
-    }
-}
-
-impl Chosen {
-    fn selection(&self) -> Selection<'_> {
-        match self {
-            Chosen::All => Selection::All,
-            Chosen::JumpTo(jumps) => Selection::JumpsTo(jumps),
-            Chosen::From(sources) => Selection::From(sources),
-            Chosen::Of(vertices) => Selection::Of(vertices),
-        }
-    }
-
-    fn jumps(&self) -> Option<&Jumps> {
-        match self {
-            Chosen::JumpTo(jumps) => Some(jumps),
-            _ => None,
-        }
+        })
     }
 }
 
@@ -227,20 +169,57 @@ pub fn lengths_name(lengths: Lengths) -> &'static str {
 }
 
 impl<C: Serialize> Request<'_, C> {
+    /// Runs the analysis, on ranks if there are several, and writes the result.
+    pub fn ask(self, ranks: &RanksArguments, console: &Console) -> Result<Ending, Failure> {
+        ranks.share(console, |ranks, console| {
+            self.device.check()?;
+            let device = &match self.analysis.on_device_for(self.scope()) {
+                Ok(()) => self.device.with_storage(&self.values.storage, console)?,
+                Err(_) => self.device.clone(),
+            };
+            Request { device, ..self }.run(ranks, console)
+        })
+    }
+
     fn run(&self, ranks: &Ranks, console: &Console) -> Result<Ending, Failure> {
         let file = self.listed.map(Listed::path);
-        if let Some(path) = file {
-            check_standard_input(&[self.values.input(), path])?;
-        }
-        let (options, threads) = self.values.start_beside(self.weights, file)?;
+        let (options, threads) = match ranks.are_several() {
+            true => start(ranks, self.values, self.device, (self.weights, file), console)?,
+            false => {
+                if let Some(path) = file {
+                    check_standard_input(&[self.values.input(), path])?;
+                }
+                self.values.start(self.weights, file)?
+            }
+        };
         self.say_lengths(console);
         if self.batch.is_asked(self.values.input(), &options.read) {
-            self.check_batch()?;
+            ranks.agree(self.check_batch())?;
             return self.of_batch(ranks, &options, threads, console);
         }
-        self.batch.check_unused()?;
-        self.of_graph(&options, threads, console)?;
+        ranks.agree(self.batch.check_unused().and_then(|()| self.check_graph(ranks)))?;
+        self.of_graph(ranks, (&options, threads), console)?;
         Ok(Ending::Whole)
+    }
+
+    fn scope(&self) -> Scope {
+        match self.listed {
+            None | Some(Listed::JumpTo(_)) => Scope::All,
+            Some(Listed::From(_) | Listed::Of(_)) => Scope::Chosen,
+        }
+    }
+
+    /// Refuses an analysis of one graph that several ranks do not share.
+    fn check_graph(&self, ranks: &Ranks) -> Result<(), Failure> {
+        match self.analysis {
+            Analysis::PageRank(_) | Analysis::Components | Analysis::Lcc(_) => Ok(()),
+            _ if !ranks.are_several() => Ok(()),
+            _ => Err(not_on_ranks(
+                "this analysis of one graph",
+                "run it in one process; ranks share the graphs of a batch, and of one graph communities, PageRank, components \
+                 and clustering coefficients",
+            )),
+        }
     }
 
     /// Notes that weights are lengths.
@@ -288,6 +267,13 @@ struct Figures {
 enum Found {
     Values { largest: f64, mean: f64 },
     Components { components: u64 },
+    Clustering { triangles: u64, mean: f64 },
+}
+
+impl From<Clustering> for Found {
+    fn from(Clustering { triangles, mean }: Clustering) -> Found {
+        Found::Clustering { triangles, mean }
+    }
 }
 
 impl Figures {
@@ -352,6 +338,9 @@ impl fmt::Display for Found {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Found::Values { largest, mean } => write!(f, "largest {largest:.6}, mean {mean:.6}"),
+            Found::Clustering { triangles, mean } => {
+                write!(f, "mean {mean:.4}, {}", counted(*triangles, "triangle", "triangles"))
+            }
             Found::Components { components: 1 } => write!(f, "1 component"),
             Found::Components { components } => write!(f, "{components} components"),
         }

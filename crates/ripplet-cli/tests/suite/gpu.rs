@@ -282,6 +282,8 @@ fn a_gpu_that_fails_leaves_the_run_to_the_cpu_under_auto_alone() {
         "communities --program llp --sweep 2",
         "communities --program-file loud.rs --param voice=3",
         "lcc",
+        "closeness",
+        "apsp",
     ] {
         ok(&sandbox, &format!("{command} graph.txt -o cpu.txt --device cpu"));
         // Without NVRTC, the kernels do not compile; with it, the first of them is the GPU's end.

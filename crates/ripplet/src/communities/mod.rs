@@ -56,11 +56,13 @@ mod serialize;
 mod sweep;
 mod tables;
 
+pub use crate::device::RunSeconds;
 pub use error::{CommunitiesError, FailedStage, HostMemoryError, PlannedRun};
 pub use found::{FoundLabels, Memberships};
+pub(crate) use observer::locked;
 pub use observer::{SearchEvent, SearchObserver};
 pub use profile::{ProfileRange, ProfiledCommunities, ProfiledLabels};
-pub use report::{CheckpointReport, RankReport, RefinementReport, Resumed, RunReport, RunSeconds};
+pub use report::{CheckpointReport, RankReport, RefinementReport, Resumed, RunReport};
 pub use result::{Communities, Community, Iter, Members, UnknownVertex};
 pub use run::SearchEstimate;
 pub use search::{CommunitySearch, communities};

@@ -138,6 +138,6 @@ fn first_failure(
     }))
 }
 
-pub(super) fn locked(comm: &SharedComm) -> MutexGuard<'_, Comm> {
+pub(crate) fn locked(comm: &SharedComm) -> MutexGuard<'_, Comm> {
     comm.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -3,12 +3,12 @@
 use super::error::{CommunitiesError, PlannedRun};
 use super::found::{FoundLabels, Kind};
 use super::observer::SearchObserver;
-use super::report::{RefinementReport, RunReport, RunSeconds};
+use super::report::{RefinementReport, RunReport};
 use super::result::Communities;
 use super::run::{ComputedOn, SearchEstimate};
 use super::search::CommunitySearch;
 use crate::StoredGraph;
-use crate::device::Device;
+use crate::device::{Device, RunSeconds};
 use ripplet_graph::{GraphView, OutOfMemory, memory};
 use ripplet_lp::cpu::CpuExecutor;
 use ripplet_lp::refine::{

@@ -1,7 +1,7 @@
 //! How a search was run.
 
 use crate::checkpoints::Written;
-use crate::device::{Exchanged, Fallback};
+use crate::device::{Exchanged, Fallback, RunSeconds};
 use ripplet_lp::refine::{RefineRound, Refined};
 use ripplet_lp::small::SmallCommunities;
 use ripplet_lp::{Counter, DeviceSeconds, Outcome, Plan, RankLabels};
@@ -36,17 +36,6 @@ pub struct RunReport {
     pub small: Option<SmallCommunities>,
     /// The iterations of a refinement.
     pub refinement: Option<RefinementReport>,
-}
-
-/// The seconds of a run, without those of its checkpoints.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct RunSeconds {
-    /// Compiling a GPU's kernels, or finding them compiled.
-    pub kernels: f64,
-    /// Transfers to and from a device.
-    pub transfer: f64,
-    /// Rounds, splitting and merging.
-    pub compute: f64,
 }
 
 /// The messages between the ranks of a run.

@@ -3,12 +3,12 @@
 use super::error::CommunitiesError;
 use super::found::{FoundLabels, Kind};
 use super::observer::SearchObserver;
-use super::report::{RunReport, RunSeconds};
+use super::report::RunReport;
 use super::result::Communities;
 use super::run::{Pool, SearchEstimate};
 use super::search::{CommunitySearch, OnDevice};
 use crate::StoredGraph;
-use crate::device::AnyExecutor;
+use crate::device::{AnyExecutor, RunSeconds};
 use crate::programs::ProgramName;
 use ripplet_graph::{GraphView, VertexId};
 use ripplet_lp::programs::LayeredOrder;

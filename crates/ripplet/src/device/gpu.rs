@@ -2,7 +2,7 @@
 
 use super::choice::listed;
 use super::gpu_types::{
-    CompiledKernels, Exchanged, GpuCounting, GpuInfo, GpuList, LccError, Unopened, WorkerSeconds,
+    CompiledKernels, Exchanged, GpuCounting, GpuInfo, GpuList, LccError, RunSeconds, Unopened,
 };
 use crate::swarm::{Answer, DeviceWorker, SwarmError, Worker};
 use ripplet_analytics::PathAnalysis;
@@ -429,10 +429,7 @@ impl GpuWorker {
     }
 
     /// Returns the memory that the analysis of a single graph needs.
-    ///
-    /// # Errors
-    /// If the graph has more than 2³¹ arcs, or the host refuses memory.
-    pub fn plan_graph(&self, graph: &Graph) -> Result<Plan, RunError> {
+    pub(crate) fn plan_graph(&self, graph: &Graph) -> Result<Plan, RunError> {
         self.0.plan(graph)
     }
 
@@ -445,36 +442,31 @@ impl GpuWorker {
     }
 
     /// Refuses a plan that does not fit the memory of the GPU.
-    ///
-    /// # Errors
-    /// If it does not fit, or the GPU does not report its free memory.
-    pub fn check_memory(&self, plan: &Plan) -> Result<(), RunError> {
+    pub(crate) fn check_memory(&self, plan: &Plan) -> Result<(), RunError> {
         self.0.executor().check_memory(plan)
     }
 
     /// Returns what a user should know although nothing failed, a sentence each.
-    pub fn notes(&self) -> Vec<String> {
+    pub(crate) fn notes(&self) -> Vec<String> {
         self.0.executor().device().notes()
-    }
-
-    /// Returns the worker's seconds so far.
-    pub fn seconds(&self) -> WorkerSeconds {
-        let SwarmSeconds { kernels, upload, compute, download } = self.0.seconds();
-        WorkerSeconds { kernels, upload, compute, download }
     }
 
     /// Analyses a single graph, and passes the rows and their columns to `take`: in several parts
     /// if they are pairs.
-    ///
-    /// # Errors
-    /// If `take` fails, the observer cancels, memory is refused, or the GPU fails.
-    pub fn answer_graph(
+    pub(crate) fn answer_graph(
         &mut self,
         graph: &Graph,
         observer: &dyn Observer,
         take: impl FnMut(Part<'_>, &[ColumnData<'_>]) -> Result<(), SwarmError>,
-    ) -> Result<(), SwarmError> {
-        self.0.answer_graph(graph, observer, take)
+    ) -> Result<RunSeconds, SwarmError> {
+        let before = self.0.seconds();
+        self.0.answer_graph(graph, observer, take)?;
+        let SwarmSeconds { kernels, upload, compute, download } = self.0.seconds();
+        Ok(RunSeconds {
+            kernels: kernels - before.kernels,
+            transfer: upload + download - before.upload - before.download,
+            compute: compute - before.compute,
+        })
     }
 }
 

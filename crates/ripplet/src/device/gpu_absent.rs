@@ -1,7 +1,7 @@
 //! The refusal of GPUs by a build without the feature `cuda`.
 
 use super::gpu_types::{
-    CompiledKernels, Exchanged, GpuCounting, GpuList, LccError, Unopened, WorkerSeconds,
+    CompiledKernels, Exchanged, GpuCounting, GpuList, LccError, RunSeconds, Unopened,
 };
 use crate::swarm::{Answer, SwarmError, Worker};
 use ripplet_analytics::PathAnalysis;
@@ -181,11 +181,7 @@ impl GpuWorker {
         Err(Unopened { error: ABSENT.to_string(), is_usual: true })
     }
 
-    /// Returns the memory that the analysis of a single graph needs.
-    ///
-    /// # Errors
-    /// None: there is no such worker.
-    pub fn plan_graph(&self, _: &Graph) -> Result<Plan, RunError> {
+    pub(crate) fn plan_graph(&self, _: &Graph) -> Result<Plan, RunError> {
         match self.0 {}
     }
 
@@ -197,34 +193,20 @@ impl GpuWorker {
         match self.0 {}
     }
 
-    /// Refuses a plan that does not fit the memory of the GPU.
-    ///
-    /// # Errors
-    /// None: there is no such worker.
-    pub fn check_memory(&self, _: &Plan) -> Result<(), RunError> {
+    pub(crate) fn check_memory(&self, _: &Plan) -> Result<(), RunError> {
         match self.0 {}
     }
 
-    /// Returns what a user should know although nothing failed, a sentence each.
-    pub fn notes(&self) -> Vec<String> {
+    pub(crate) fn notes(&self) -> Vec<String> {
         match self.0 {}
     }
 
-    /// Returns the worker's seconds so far.
-    pub fn seconds(&self) -> WorkerSeconds {
-        match self.0 {}
-    }
-
-    /// Analyses a single graph, and passes the rows and their columns to `take`.
-    ///
-    /// # Errors
-    /// None: there is no such worker.
-    pub fn answer_graph(
+    pub(crate) fn answer_graph(
         &mut self,
         _: &Graph,
         _: &dyn Observer,
         _: impl FnMut(Part<'_>, &[ColumnData<'_>]) -> Result<(), SwarmError>,
-    ) -> Result<(), SwarmError> {
+    ) -> Result<RunSeconds, SwarmError> {
         match self.0 {}
     }
 }

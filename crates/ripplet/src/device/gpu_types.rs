@@ -91,17 +91,15 @@ impl GpuCounting {
     }
 }
 
-/// Seconds of a worker on a GPU by step.
+/// The seconds of a run, without those of its checkpoints and of who takes its rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct WorkerSeconds {
-    /// Compiling the kernels, or loading them from the cache.
+pub struct RunSeconds {
+    /// Compiling a GPU's kernels, or finding them compiled.
     pub kernels: f64,
-    /// Scheduling the work, and copying it and the graphs to the GPU.
-    pub upload: f64,
-    /// Computing.
+    /// Transfers to and from a device.
+    pub transfer: f64,
+    /// Computing: rounds, splitting and merging, or an analysis.
     pub compute: f64,
-    /// Copying values back.
-    pub download: f64,
 }
 
 /// The reason why a GPU cannot be opened.

@@ -59,7 +59,7 @@ pub use choice::{BadDevice, Device};
 pub use executor::AnyExecutor;
 pub use fallback::{DeviceFailure, Fallback};
 pub use gpu_types::{
-    CompiledKernels, Exchanged, GpuCounting, GpuInfo, GpuList, LccError, WorkerSeconds,
+    CompiledKernels, Exchanged, GpuCounting, GpuInfo, GpuList, LccError, RunSeconds,
 };
 pub use host_memory::{HostLimit, available_memory, machine_memory, peak_memory};
 pub use kernels::{built_in_kernels, compile_kernels};

@@ -36,7 +36,9 @@ impl Device {
     ) -> Result<Workers, OpenWorkersError> {
         let analysis = match analysis.on_device() {
             Ok(analysis) => analysis,
-            Err(why) => return self.workers_without_kernel(why, memory),
+            Err(why) => {
+                return Ok(self.without_kernel(why, memory)?.map_or_else(|| Ok(Vec::new()), Err));
+            }
         };
         let share = memory.map(|memory| memory / times.max(1) as u64);
         let mut workers = Vec::new();
@@ -51,18 +53,18 @@ impl Device {
         Ok(Ok(workers))
     }
 
-    /// Returns the workers for work that no GPU has a kernel for: none, with the reason if the choice allowed a GPU.
+    /// Returns the reason for the CPU of work that no GPU has a kernel for, if the choice allowed a GPU.
     ///
     /// # Errors
     /// If a GPU is chosen, or `memory` limits one.
-    pub fn workers_without_kernel(
+    pub(crate) fn without_kernel(
         &self,
         why: NotOnDevice,
         memory: Option<u64>,
-    ) -> Result<Workers, OpenWorkersError> {
+    ) -> Result<Option<Fallback>, OpenWorkersError> {
         match (self.is_cpu(), self.is_auto(), memory) {
-            (true, _, _) => Ok(Ok(Vec::new())),
-            (_, true, None) => Ok(Err(Fallback::no_kernel(why.to_string()))),
+            (true, _, _) => Ok(None),
+            (_, true, None) => Ok(Some(Fallback::no_kernel(why.to_string()))),
             (_, true, Some(_)) => Err(OpenError::LimitWithoutGpu(why.to_string()).into()),
             _ => Err(why.into()),
         }

@@ -1,7 +1,7 @@
 //! Analyses of a graph, or of each graph of a batch.
 
 use super::columns::{SUMMARY, columns_of_edges, columns_of_reach, columns_of_summaries};
-use super::{Answer, Column, SwarmError};
+use super::{Answer, Clustering, Column, SwarmError};
 use ripplet_analytics::apsp;
 use ripplet_analytics::betweenness::{
     self, betweenness, betweenness_of_batch, sampled_betweenness,
@@ -14,7 +14,7 @@ use ripplet_analytics::edge_betweenness::{
     self, EdgeValues, edge_betweenness, edge_betweenness_of_batch, sampled_edge_betweenness,
 };
 use ripplet_analytics::kcore::{self, coreness, coreness_of_batch};
-use ripplet_analytics::lcc::Lcc;
+use ripplet_analytics::lcc::{Coefficients, Lcc};
 use ripplet_analytics::pagerank::{End, Jumps, PageRank, Ranks};
 use ripplet_analytics::{Item, Lengths, PathAnalysis, Plan, RankPart, Sample, Sources};
 use ripplet_graph::batch::{self, BatchGraph, BatchSlice};
@@ -94,17 +94,28 @@ pub enum Selection<'a> {
     Of(&'a Sources),
 }
 
+/// Whether an analysis of one graph is about all of its vertices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// About all; walks may jump to some.
+    All,
+    /// About distances from chosen vertices, or their closeness.
+    Chosen,
+}
+
+impl Selection<'_> {
+    pub(crate) fn scope(self) -> Scope {
+        match self {
+            Selection::All | Selection::JumpsTo(_) => Scope::All,
+            Selection::From(_) | Selection::Of(_) => Scope::Chosen,
+        }
+    }
+}
+
 /// An analysis that has no kernel yet.
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
 #[error("there is no kernel for {0} so far: they are for the CPU")]
 pub struct NotOnDevice(&'static str);
-
-impl NotOnDevice {
-    /// Distances from chosen vertices.
-    pub const FROM_SOURCES: NotOnDevice = NotOnDevice("distances from chosen vertices");
-    /// Closeness of chosen vertices.
-    pub const OF_VERTICES: NotOnDevice = NotOnDevice("closeness of chosen vertices");
-}
 
 impl From<PathAnalysis> for Analysis {
     fn from(paths: PathAnalysis) -> Analysis {
@@ -129,10 +140,9 @@ impl Analysis {
         }
     }
 
-    /// Returns the analysis for a device, of a graph or of each graph of a batch.
+    /// Returns the analysis for a device, of all vertices of a graph or of each graph of a batch.
     ///
-    /// Clustering coefficients of one graph have a kernel outside batches ([`AnyExecutor::run_lcc`](crate::device::AnyExecutor::run_lcc)),
-    /// which [`AnalysisRun`](crate::analyses::AnalysisRun) uses.
+    /// Clustering coefficients of one graph have a kernel outside batches: see [`Analysis::on_device_for`].
     ///
     /// # Errors
     /// If devices have no kernel for it.
@@ -145,6 +155,22 @@ impl Analysis {
             Analysis::KCore => Err(NotOnDevice("coreness")),
             Analysis::PageRank(_) => Err(NotOnDevice("PageRank's values")),
             Analysis::Lcc(_) => Err(NotOnDevice("clustering coefficients of a batch")),
+        }
+    }
+
+    /// Returns whether a GPU does the analysis of one graph.
+    ///
+    /// # Errors
+    /// If devices have no kernel for it.
+    pub fn on_device_for(self, scope: Scope) -> Result<(), NotOnDevice> {
+        match (self, scope) {
+            // By `AnyExecutor::run_lcc`.
+            (Analysis::Lcc(_), Scope::All) => Ok(()),
+            (_, Scope::All) => self.on_device().map(drop),
+            (Analysis::Paths(PathAnalysis::Distances { .. }), Scope::Chosen) => {
+                Err(NotOnDevice("distances from chosen vertices"))
+            }
+            (_, Scope::Chosen) => Err(NotOnDevice("closeness of chosen vertices")),
         }
     }
 
@@ -196,8 +222,7 @@ impl Analysis {
     }
 
     /// Returns the memory that the CPU needs beside a graph on `threads` threads.
-    pub fn plan<'g>(self, graph: impl Into<GraphView<'g>>, threads: usize) -> Plan {
-        let graph = graph.into();
+    fn plan(self, graph: GraphView<'_>, threads: usize) -> Plan {
         match self {
             Analysis::Paths(PathAnalysis::Closeness { measure, lengths, .. }) => {
                 closeness::plan(graph, measure, lengths, threads)
@@ -236,16 +261,12 @@ impl Analysis {
 
     /// Returns the memory that the CPU needs beside a graph for [`Analysis::of_graph_for`], that of the selection
     /// included.
-    ///
-    /// # Errors
-    /// If the selection is not for this analysis.
-    pub fn plan_for<'g>(
+    pub(crate) fn plan_for(
         self,
-        graph: impl Into<GraphView<'g>>,
+        graph: GraphView<'_>,
         selection: Selection<'_>,
         threads: usize,
     ) -> Result<Plan, SwarmError> {
-        let graph = graph.into();
         Ok(match self.selected(selection)? {
             Computation::All(analysis) => analysis.plan(graph, threads),
             Computation::Personalized(ranks, _) => ranks.plan_personalized(graph),
@@ -295,21 +316,15 @@ impl Analysis {
 
     /// Analyses one graph on rayon's current pool, and passes the rows and their columns to `take`:
     /// in several parts if they are pairs.
-    ///
-    /// # Errors
-    /// If `take` fails, the observer cancels, or memory is refused; for betweenness by weights, if
-    /// an edge has length 0; for PageRank, if a setting is out of range or the tolerance is not
-    /// reached.
-    pub fn of_graph<'g>(
+    pub(super) fn of_graph(
         self,
-        graph: impl Into<GraphView<'g>>,
+        graph: GraphView<'_>,
         observer: &mut dyn Observer,
         take: impl FnMut(Part<'_>, &[ColumnData<'_>]) -> Result<(), SwarmError>,
-    ) -> Result<(), SwarmError> {
-        let graph = graph.into();
+    ) -> Result<Option<Clustering>, SwarmError> {
         let answer = match self {
             Analysis::Paths(PathAnalysis::Distances { lengths }) => {
-                return hand_out(graph, lengths, None, observer, take);
+                return hand_out(graph, lengths, None, observer, take).map(|()| None);
             }
             Analysis::Paths(PathAnalysis::Closeness { measure, normalized, lengths }) => {
                 let values = closeness(graph, measure, normalized, lengths, observer)?;
@@ -341,8 +356,8 @@ impl Analysis {
             Analysis::KCore => Answer::Vertices(vec![Column::U32(coreness(graph, observer)?)]),
             Analysis::PageRank(ranks) => ranked(ranks.run(graph, observer)?)?,
             Analysis::Lcc(lcc) => {
-                let found = lcc.run(graph, observer)?;
-                of_triangles(found.coefficients, found.triangles)
+                let (answer, clustering) = of_coefficients(lcc.run(graph, observer)?);
+                return pass(answer, graph, take).map(|()| Some(clustering));
             }
             Analysis::Paths(PathAnalysis::Reach { lengths }) => {
                 let reach = apsp::reach(graph, lengths, observer)?;
@@ -353,24 +368,20 @@ impl Analysis {
                 columns_of_summaries(&[summary], batch::Subject::Graph(graph))?
             }
         };
-        pass(answer, graph, take)
+        pass(answer, graph, take).map(|()| None)
     }
 
     /// Analyses one graph as [`Analysis::of_graph`] does, about chosen vertices: personalized PageRank, distances from
-    /// some vertices, or the closeness of some.
-    ///
-    /// # Errors
-    /// See there; also if the selection is not for this analysis.
-    pub fn of_graph_for<'g>(
+    /// some vertices, or the closeness of some. Returns figures of clustering coefficients.
+    pub(crate) fn of_graph_for(
         self,
-        graph: impl Into<GraphView<'g>>,
+        graph: GraphView<'_>,
         selection: Selection<'_>,
         observer: &mut dyn Observer,
         mut take: impl FnMut(Part<'_>, &[ColumnData<'_>]) -> Result<(), SwarmError>,
-    ) -> Result<(), SwarmError> {
-        let graph = graph.into();
+    ) -> Result<Option<Clustering>, SwarmError> {
         match self.selected(selection)? {
-            Computation::All(analysis) => analysis.of_graph(graph, observer, take),
+            Computation::All(analysis) => return analysis.of_graph(graph, observer, take),
             Computation::Personalized(ranks, jumps) => {
                 pass(ranked(ranks.run_personalized(graph, jumps, observer)?)?, graph, take)
             }
@@ -382,22 +393,18 @@ impl Analysis {
                 let part = Part::Chosen { ids: graph.ids(), vertices: of.vertices() };
                 take(part, &[ColumnData::F64(&values)])
             }
-        }
+        }?;
+        Ok(None)
     }
 
     /// Returns the memory that a rank needs beside its part of a graph for [`Analysis::of_graph_on_ranks`]: it has the
     /// vertices `own`.
-    ///
-    /// # Errors
-    /// If there are jumps, and the analysis is not PageRank; or if ranks do not share it.
-    pub fn plan_on_ranks<'g>(
+    pub(crate) fn plan_on_ranks(
         self,
-        graph: impl Into<GraphView<'g>>,
+        graph: GraphView<'_>,
         own: Range<VertexId>,
         jumps: Option<&Jumps>,
     ) -> Result<Plan, SwarmError> {
-        let graph = graph.into();
-        self.check_jumps(jumps)?;
         match self {
             Analysis::Components => Ok(components::plan_on_ranks(graph)),
             Analysis::PageRank(ranks) => Ok(ranks.plan_on_ranks(graph, jumps.is_some())),
@@ -408,34 +415,25 @@ impl Analysis {
 
     /// Analyses a graph together with other ranks, each of which has the lists of its own vertices: PageRank, also
     /// personalized, components and clustering coefficients. Each rank has the whole answer, that of one process.
-    ///
-    /// # Errors
-    /// See [`Analysis::of_graph_for`]; also for another analysis, or if a message between ranks fails.
-    pub fn of_graph_on_ranks<'g>(
+    pub(crate) fn of_graph_on_ranks(
         self,
-        graph: impl Into<GraphView<'g>>,
+        graph: GraphView<'_>,
         jumps: Option<&Jumps>,
         part: &mut RankPart<'_>,
         observer: &mut dyn Observer,
-    ) -> Result<Answer, SwarmError> {
-        let graph = graph.into();
-        self.check_jumps(jumps)?;
-        Ok(match self {
+    ) -> Result<(Answer, Option<Clustering>), SwarmError> {
+        let answer = match self {
             Analysis::Components => {
                 Answer::Components(components_on_ranks(graph, part, observer)?.smallest)
             }
             Analysis::PageRank(ranks) => ranked(ranks.run_on_ranks(graph, jumps, part, observer)?)?,
             Analysis::Lcc(lcc) => {
-                let found = lcc.run_on_ranks(graph, part, observer)?;
-                of_triangles(found.coefficients, found.triangles)
+                let (answer, of) = of_coefficients(lcc.run_on_ranks(graph, part, observer)?);
+                return Ok((answer, Some(of)));
             }
             _ => return Err(SwarmError::NotOnRanks),
-        })
-    }
-
-    /// Refuses jumps of an analysis that is not PageRank.
-    fn check_jumps(self, jumps: Option<&Jumps>) -> Result<(), SwarmError> {
-        self.selected(jumps.map_or(Selection::All, Selection::JumpsTo)).map(drop)
+        };
+        Ok((answer, None))
     }
 
     /// Returns what is computed of a selection.
@@ -594,9 +592,15 @@ fn with_ends(mut plan: Plan, edges: u64) -> Plan {
 }
 
 /// Returns clustering coefficients, and triangles if they were counted, as an answer.
-pub(crate) fn of_triangles(coefficients: Vec<f64>, triangles: Option<Vec<u64>>) -> Answer {
+fn of_triangles(coefficients: Vec<f64>, triangles: Option<Vec<u64>>) -> Answer {
     let columns = [Column::F64(coefficients)].into_iter().chain(triangles.map(Column::U64));
     Answer::Vertices(columns.collect())
+}
+
+/// Returns the clustering coefficients of a graph as an answer, and their figures.
+pub(crate) fn of_coefficients(found: Coefficients) -> (Answer, Clustering) {
+    let clustering = Clustering { triangles: found.triangle_count, mean: found.mean() };
+    (of_triangles(found.coefficients, found.triangles), clustering)
 }
 
 /// Returns an error if ranks are not within their tolerance.

@@ -39,6 +39,15 @@ pub struct Edges {
     pub targets: Vec<VertexId>,
 }
 
+/// Figures of the clustering coefficients of a graph.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Clustering {
+    /// The number of triangles.
+    pub triangles: u64,
+    /// The mean of all coefficients; 0 without vertices.
+    pub mean: f64,
+}
+
 /// The values of a column.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Column {

@@ -53,9 +53,9 @@ mod report;
 mod tests;
 mod worker;
 
-pub use analysis::{Analysis, NotOnDevice, Selection};
-pub(crate) use analysis::{of_triangles, pass};
-pub use answer::{Answer, Column, Edges};
+pub use analysis::{Analysis, NotOnDevice, Scope, Selection};
+pub(crate) use analysis::{of_coefficients, pass};
+pub use answer::{Answer, Clustering, Column, Edges};
 pub use communities::CommunitiesWorker;
 #[cfg(feature = "cuda")]
 pub use device::DeviceWorker;

@@ -1,14 +1,22 @@
 //! Analyses by name.
 
-use ripplet::analyses::{AnalyseError, AnalysisName, AnalysisRun};
+use ripplet::analyses::{
+    AnalyseError, AnalysisDevice, AnalysisName, AnalysisObserver, AnalysisRun,
+};
 use ripplet::analytics::betweenness::betweenness;
 use ripplet::analytics::closeness::Closeness;
 use ripplet::analytics::pagerank::{Jumps, PageRank};
 use ripplet::analytics::{Lengths, Sample, Sources};
 use ripplet::device::OpenWorkersError;
 use ripplet::graph::{Graph, GraphView};
-use ripplet::swarm::{Analysis, Column};
-use ripplet::{Device, Storage, StoredGraph, analyse, graph_from_edges};
+use ripplet::io::write::{ColumnData, Part};
+use ripplet::lp::engine::Parts;
+use ripplet::lp::{Plan, RunError};
+use ripplet::ranks::{SharedComm, Threads};
+use ripplet::swarm::{Analysis, Clustering, Column, Scope, SwarmError};
+use ripplet::{Device, Observer, Storage, StoredGraph, analyse, graph_from_edges};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 /// A path of three vertices, and an edge.
 fn graph() -> Graph {
@@ -216,4 +224,154 @@ fn distances_from_sources_are_rows_of_all_pairs() {
     let jumps = || Jumps::to(600, [(0, 1.0)]).unwrap();
     let both = run().sources(Sources::new(600, [3]).unwrap()).personalize(jumps()).run();
     assert!(both.err().unwrap().to_string().contains("only PageRank has walks"));
+}
+
+/// Observer that keeps the plans, and allows the run or not.
+#[derive(Default)]
+struct Plans {
+    seen: Vec<(u64, String)>,
+    refuses: bool,
+    failures: usize,
+}
+
+impl Observer for Plans {}
+
+impl AnalysisObserver for Plans {
+    fn allows(&mut self, plan: &Plan, device: &str) -> bool {
+        self.seen.push((plan.total_host(), device.into()));
+        !self.refuses
+    }
+
+    fn on_failure(&mut self, comm: &SharedComm, error: &AnalyseError) {
+        ().on_failure(comm, error);
+        self.failures += 1;
+    }
+}
+
+#[test]
+fn an_observer_sees_the_plan_and_may_refuse_it() {
+    let graph = graph();
+    let run = analyse(&graph, "harmonic").unwrap().device(Device::cpu());
+    let (plan, _) = run.plan(rayon::current_num_threads()).unwrap();
+    let mut plans = Plans::default();
+    let found = run.run_with(&mut plans).unwrap();
+    assert_eq!(plans.seen, [(plan.total_host(), "cpu".to_string())]);
+    assert_eq!(found.report().plan, plan);
+    let mut plans = Plans { refuses: true, ..Plans::default() };
+    let never = |_: Part<'_>, _: &[ColumnData<'_>]| panic!("a row of a run that was refused");
+    let refused = run.rows_with(&mut plans, never).unwrap_err();
+    assert!(matches!(refused, AnalyseError::Refused), "{refused}");
+}
+
+/// Rows are those of the whole run, in parts that are small, and an error of their receiver ends the run.
+#[test]
+fn rows_are_passed_as_they_are_computed() {
+    let graph = graph_from_edges((0..600_u64).map(|v| (v, (v * 7 + 1) % 600))).unwrap();
+    for name in AnalysisName::ALL {
+        let run = analyse(&graph, name.as_str()).unwrap().device(Device::cpu());
+        let whole = run.run().unwrap();
+        let (mut parts, mut values) = (0, Vec::new());
+        let report = run.rows_with(&mut (), |part, columns| {
+            parts += 1;
+            if let Part::Components { components, .. } = part {
+                values.extend(components.iter().map(|&component| f64::from(component)));
+            }
+            if let Some(ColumnData::F64(more)) = columns.first() {
+                assert!(more.len() <= 1 << 18);
+                values.extend_from_slice(more);
+            }
+            Ok(())
+        });
+        assert_eq!(report.unwrap().device, "cpu");
+        assert_eq!(parts > 1, name == AnalysisName::Distances, "{name}");
+        let (_, expected) = &whole.columns()[0];
+        if let Column::F64(_) = expected {
+            let bits: Vec<u64> = values.iter().map(|value| value.to_bits()).collect();
+            assert_eq!(bits, self::bits(&[("", expected.clone())])[0].1, "{name}");
+        }
+        let failed = run.rows_with(&mut (), |_, _| Err(SwarmError::Cancelled)).unwrap_err();
+        assert!(matches!(failed, AnalyseError::Run(SwarmError::Cancelled)), "{failed}");
+    }
+}
+
+#[test]
+fn a_device_is_opened_before_the_graph() {
+    let graph = graph();
+    let closeness = AnalysisName::Closeness.analysis(Lengths::Hops);
+    let open = |scope, device| AnalysisDevice::open(closeness, scope, &device, None);
+    let device = open(Scope::All, Device::cpu()).unwrap();
+    assert!(!device.is_gpu() && device.fallback().is_none());
+    let expected = analyse(&graph, "closeness").unwrap().device(Device::cpu()).run().unwrap();
+    let run = AnalysisRun::on(device, &graph);
+    assert_eq!(run.run().unwrap().columns(), expected.columns());
+    // The choice of other lengths is not lost.
+    let weighted = graph_from_edges([(1, 2, 2.0), (2, 3, 4.0)]).unwrap();
+    let device = open(Scope::All, Device::cpu()).unwrap();
+    let found = AnalysisRun::on(device, &weighted).lengths(Lengths::Weights).run().unwrap();
+    assert_eq!(found.columns()[0].1, Column::F64(vec![1.0 / 8.0, 1.0 / 6.0, 1.0 / 10.0]));
+    // What no GPU has a kernel for is refused, or left to the CPU, before there is a graph.
+    let refused = open(Scope::Chosen, Device::cuda(0)).unwrap_err();
+    assert!(refused.to_string().contains("no kernel for closeness of chosen vertices"));
+    let device = open(Scope::Chosen, Device::auto()).unwrap();
+    let reason = device.fallback().unwrap();
+    assert!(reason.is_usual && reason.reason.contains("closeness of chosen vertices"));
+    let some = Sources::new(5, [1]).unwrap();
+    let found = AnalysisRun::on(device, &graph).vertices(some).run().unwrap();
+    assert_eq!(found.fallback(), Some(&reason));
+}
+
+#[test]
+fn coefficients_have_figures() {
+    let graph = graph_from_edges([(1, 2), (2, 3), (3, 1), (3, 4)]).unwrap();
+    let found = analyse(&graph, "lcc").unwrap().device(Device::cpu()).run().unwrap();
+    let mean = (1.0 + 1.0 + 1.0 / 3.0) / 4.0;
+    assert_eq!(found.report().clustering, Some(Clustering { triangles: 1, mean }));
+    let found = analyse(&graph, "kcore").unwrap().device(Device::cpu()).run().unwrap();
+    assert_eq!(found.report().clustering, None);
+}
+
+/// Each rank has the values of one process, also with vertices that are divided in another way, and knows its messages.
+#[test]
+fn ranks_share_a_run() {
+    let graph =
+        graph_from_edges((0..300_u64).flat_map(|v| [(v, v * v % 299), (v, v / 2)])).unwrap();
+    let parts = Parts::of_bounds(vec![0, 64, 64, graph.vertices()]).unwrap();
+    for name in ["pagerank", "components", "lcc"] {
+        let run = || analyse(&graph, name).unwrap().device(Device::cpu());
+        let alone = run().run().unwrap();
+        let shared = Threads::run(3, Duration::from_secs(10), |comm| {
+            let comm = Arc::new(Mutex::new(comm));
+            let (plan, device) = run().ranks(comm.clone()).plan(1).unwrap();
+            assert!(plan.graph_host > 0 && device == "cpu");
+            let mut plans = Plans::default();
+            let found = run().ranks_with_parts(comm, parts.clone()).run_with(&mut plans).unwrap();
+            assert_eq!((plans.seen.len(), plans.failures), (1, 0));
+            found
+        });
+        for found in shared {
+            assert_eq!(found.columns(), alone.columns(), "{name}");
+            assert!(found.report().traffic.unwrap().calls > 0);
+            assert_eq!(found.report().clustering, alone.report().clustering);
+        }
+    }
+    let shared = Threads::run(2, Duration::from_secs(10), |comm| {
+        let jumps = Jumps::to(graph.vertices(), [(comm.rank() as u32, 1.0)]).unwrap();
+        let run = analyse(&graph, "pagerank").unwrap().personalize(jumps);
+        let mut plans = Plans::default();
+        let error = run.ranks(Arc::new(Mutex::new(comm))).run_with(&mut plans).unwrap_err();
+        assert_eq!((plans.seen.len(), plans.failures), (0, 1));
+        error
+    });
+    for error in shared {
+        assert!(matches!(error, AnalyseError::Ranks(RunError::RanksDiffer { rank: 1 })), "{error}");
+    }
+    // What is not shared is refused without a message, and with no failure that others wait for.
+    let refused = Threads::run(2, Duration::from_secs(10), |comm| {
+        let mut plans = Plans::default();
+        let run = analyse(&graph, "kcore").unwrap().ranks(Arc::new(Mutex::new(comm)));
+        let error = run.run_with(&mut plans).unwrap_err();
+        assert_eq!((plans.seen.len(), plans.failures), (0, 0));
+        error
+    });
+    assert!(refused.iter().all(|error| matches!(error, AnalyseError::Run(SwarmError::NotOnRanks))));
 }
