@@ -11,6 +11,7 @@ import subprocess
 import time
 import urllib.request
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from conftest import PAYMENTS
@@ -66,6 +67,19 @@ def test_an_address_is_a_path() -> None:
 
 
 @pytest.mark.usefixtures("settings")
+def test_communities_are_written(endpoint: str, tmp_path: Path) -> None:
+    found = rp.communities(PAYMENTS, weight=True)
+    found.write(tmp_path / "c.csv")
+    for name, part in [("c.csv", "c.csv"), ("parts/", "parts/part-00000.csv")]:
+        found.write(f"s3://data/{name}", format="csv")
+        request = urllib.request.Request(f"{endpoint}/data/{part}", headers=SIGNED)
+        with urllib.request.urlopen(request) as answer:
+            assert answer.read() == (tmp_path / "c.csv").read_bytes()
+    with pytest.raises(OSError, match="objects of this prefix exist already"):
+        found.write("s3://data/parts/")
+
+
+@pytest.mark.usefixtures("settings")
 def test_what_fails_is_a_sentence() -> None:
     with pytest.raises(OSError, match="s3://data/no.csv: there is no such object or bucket: check the name"):
         rp.graph("s3://data/no.csv")
@@ -77,6 +91,8 @@ def test_addresses_that_are_refused() -> None:
     with pytest.raises(rp.InputError, match="an address with a password") as raised:
         rp.graph("https://ann:secret@example.org/a.csv")
     assert "secret" not in str(raised.value)
+    with pytest.raises(OSError, match="a web server takes no outputs"):
+        rp.communities([(1, 2)]).write("https://example.org/c.csv")
     with pytest.raises(OSError, match="outputs are on a disk, not behind s3://"):
-        rp.communities([(1, 2)]).write("s3://data/c.csv")
+        rp.graph([(1, 2)]).write("s3://data/g.rg")
     assert not os.path.exists("s3:")

@@ -63,7 +63,7 @@ pub enum Failure {
     Place(WriteError),
     /// An output that could not be written.
     #[error("cannot write {0}")]
-    #[diagnostic(help("nothing of it was left behind"))]
+    #[diagnostic(help("{}", write_help(.0)))]
     Write(WriteError),
     /// Standard output that cannot be written.
     #[error("cannot write to standard output: {0}")]
@@ -531,6 +531,15 @@ pub fn unwritten(error: WriteError) -> Failure {
         // A graph that the format cannot hold is refused before the first byte.
         true if error.source.kind() != ErrorKind::InvalidInput => Failure::Print(error.source),
         _ => Failure::Write(error),
+    }
+}
+
+/// The advice after an output that could not be written.
+fn write_help(WriteError { path, .. }: &WriteError) -> &'static str {
+    match is_remote(path) {
+        // The message says it if parts of an upload are left.
+        true => "no object of it appeared",
+        false => "nothing of it was left behind",
     }
 }
 

@@ -4,8 +4,10 @@ use crate::console::{self, Console};
 use crate::failure::{Failure, unwritten};
 use crate::interrupt;
 use crate::standard_streams::{self, is_standard};
-use ripplet::io::WriteError;
-use ripplet::io::write::{AtomicFile, TableShape, TableWriter, Target, whole_file};
+use ripplet::io::write::{
+    Destination, TableParts, TableShape, TableWriter, Target, check_destination, whole_file,
+};
+use ripplet::io::{WriteError, check_on_disk};
 use ripplet::swarm::SwarmError;
 use serde::Serialize;
 use std::fs;
@@ -17,22 +19,37 @@ pub fn named_input(path: &Path) -> Display<'_> {
     if is_standard(path) { Path::new("standard input").display() } else { path.display() }
 }
 
-/// Checks that a file can be written at `path`, and that `others` do not contain it.
+/// Checks that a file can be written on a disk at `path`, and that `others` do not contain it.
 pub fn check_place(path: &Path, others: &[&Path]) -> Result<(), Failure> {
-    if is_standard(path) {
-        return standard_streams::check_output().map_err(Failure::Print);
+    check_on_disk(path, "outputs of this kind")
+        .map_err(|source| Failure::Place(WriteError { path: path.into(), source }))?;
+    check_output(path, others)
+}
+
+/// Checks that a table can be written, as a file, an object, or in parts, and that `others` do not contain it.
+pub fn check_table(target: Target<'_>, others: &[&Path]) -> Result<(), Failure> {
+    match target.destination().is_in_parts() {
+        true => TableParts::check(target).map_err(Failure::Place),
+        false => check_output(target.path(), others),
     }
-    if path.as_os_str().as_encoded_bytes().ends_with(b"/") {
-        return Err(Failure::refused(
-            format!("{} names a folder, not a file", path.display()),
-            "add the file's name",
-        ));
-    }
-    // A device or a pipe is written to as it is; its reader would take an opening without data for the
-    // end. Otherwise a file is created and removed at once, and nothing else is touched.
-    let replaced = fs::metadata(path).map_or(true, |found| found.is_file() || found.is_dir());
-    if replaced {
-        drop(AtomicFile::create(path).map_err(Failure::Place)?);
+}
+
+/// Checks that a file or an object can be written at `path`, and that `others` do not contain it.
+pub fn check_output(path: &Path, others: &[&Path]) -> Result<(), Failure> {
+    match Destination::of(path) {
+        Destination::Standard => {
+            return standard_streams::check_output().map_err(Failure::Print);
+        }
+        Destination::Folder(_) | Destination::Prefix(_) => {
+            return Err(Failure::refused(
+                format!("{} names a folder, not a file", path.display()),
+                "add the file's name",
+            ));
+        }
+        // A device or a pipe is written to as it is; its reader would take an opening without data for the
+        // end. Otherwise a file is created and removed at once, and nothing else is touched.
+        Destination::File(_) if fs::metadata(path).is_ok_and(|found| !is_replaced(&found)) => {}
+        destination => check_destination(destination).map_err(Failure::Place)?,
     }
     // A file that a pattern stands for, or will once it is written, is one of its files.
     let is_in = |other: &Path| is_same_file(path, other) || ripplet::io::is_part_of(path, other);
@@ -43,6 +60,11 @@ pub fn check_place(path: &Path, others: &[&Path]) -> Result<(), Failure> {
             "choose another name for the output",
         )),
     }
+}
+
+/// Whether an output replaces what is there, or is refused.
+fn is_replaced(found: &fs::Metadata) -> bool {
+    found.is_file() || found.is_dir()
 }
 
 /// Refuses several outputs on standard output, which would be mixed.

@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::memory::{MemoryArguments, OF_A_GRAPH, OF_A_LIST, OF_A_MEASURE, within};
 use crate::message::counted;
 use crate::named_cover::{Form, LabelColumns, NamedCover, label_columns, say_columns};
-use crate::output::{check_place, json, print, written};
+use crate::output::{check_output, json, print, written};
 use crate::reading::{
     BuildArguments, ReadArguments, check_one_graph, check_standard_input, load_stored,
 };
@@ -113,7 +113,7 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
     if let Some(table) = per_community {
         let no_names = VertexIds::Consecutive { first: 0, count: 0 };
         write::check_vertex_table(table, &no_names).map_err(Failure::Place)?;
-        check_place(table, &files)?;
+        check_output(table, &files)?;
     }
     let options = arguments.reading.options(input, &arguments.building)?;
     check_one_graph(input, &options.read, "`ripplet quality` measures the communities of one")?;

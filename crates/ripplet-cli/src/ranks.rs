@@ -52,7 +52,7 @@ pub struct RanksArguments {
     /// The processes that share the run.
     ///
     /// Processes that `mpirun` or `srun` started share one run: each reads its part of an .rg or of a table of edges, or all of another INPUT, and
-    /// rank 0 writes OUT. Of a batch, each computes some of the graphs. Those on one machine share its cores and its memory, unless --threads and --host-memory say what
+    /// rank 0 writes OUT, or each its part of a folder OUT/. Of a batch, each computes some of the graphs. Those on one machine share its cores and its memory, unless --threads and --host-memory say what
     /// each takes. docs/several-machines.md has the details.
     #[arg(long, value_enum, value_name = "HOW", default_value_t = RanksChoice::Auto)]
     ranks: RanksChoice,
@@ -213,6 +213,11 @@ impl Ranks {
     /// Returns whether this process prints and writes.
     pub fn is_first(&self) -> bool {
         self.connected.as_ref().is_none_or(|connected| connected.rank == 0)
+    }
+
+    /// Returns the number of this process among those that share the command.
+    pub fn number(&self) -> usize {
+        self.connected.as_ref().map_or(0, |connected| connected.rank)
     }
 
     /// Returns how many ranks computed something, as the end of a sentence.

@@ -4,7 +4,7 @@ use crate::console::Console;
 use crate::estimate::EstimateArguments;
 use crate::failure::Failure;
 use crate::memory;
-use crate::output::{begin_table, check_alone, check_place, write_json};
+use crate::output::{begin_table, check_alone, check_output, write_json};
 use crate::ranks::Ranks;
 use crate::reading::{BuildArguments, Loaded, ReadArguments, load_stored, table_format};
 use crate::size::Size;
@@ -28,7 +28,7 @@ use std::path::{Path, PathBuf};
 pub struct ValueArguments {
     /// The graph.
     input: PathBuf,
-    /// The file for the values.
+    /// The file or the object (s3://BUCKET/KEY) for the values.
     #[arg(short, long, value_name = "OUT", required_unless_present = "estimate")]
     output: Option<PathBuf>,
     /// OUT's format, if its name does not show it: edgelist (.txt), csv, tsv, jsonl, parquet, arrow.
@@ -176,12 +176,12 @@ impl ValueArguments {
         if let Some(output) = self.written() {
             let no_ids = VertexIds::Consecutive { first: 0, count: 0 };
             write::check_values(output, &no_ids).map_err(Failure::Place)?;
-            check_place(output.path(), &others)?;
+            check_output(output.path(), &others)?;
             others.push(output.path());
         }
         let stats = self.stats().filter(|_| !self.asks_estimate());
         check_alone([self.written().map(|output| output.path()), stats].into_iter().flatten())?;
-        stats.map_or(Ok(()), |stats| check_place(stats, &others))
+        stats.map_or(Ok(()), |stats| check_output(stats, &others))
     }
 
     /// Reads the graph, whose ids the output can hold.

@@ -1,8 +1,8 @@
 //! Addresses of objects, such as `s3://bucket/key`, in place of paths.
 
-use crate::{NotBuiltIn, Place, ReadError, ReadErrorKind};
+use crate::{NotBuiltIn, Place, ReadError, ReadErrorKind, WriteError};
 use std::io::{self, ErrorKind};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Schemes of addresses that are read.
 const SCHEMES: [&str; 8] = ["s3", "s3a", "gs", "az", "abfs", "abfss", "http", "https"];
@@ -41,38 +41,67 @@ pub fn check_on_disk(path: &Path, what: &str) -> io::Result<()> {
 /// # Errors
 /// If it is one.
 pub fn check_address(path: &Path) -> Result<(), ReadError> {
-    let Some(scheme) = scheme_of(path) else { return Ok(()) };
     let refused = |path: &Path, kind: ReadErrorKind| {
         Err(ReadError { path: path.into(), place: Place::File, kind })
     };
+    match fault_of(path) {
+        Some((shown, sentence)) => refused(&shown, sentence.into()),
+        None if is_remote(path) && !cfg!(feature = "object-storage") => {
+            refused(path, NotBuiltIn::OBJECT_STORAGE.into())
+        }
+        None => Ok(()),
+    }
+}
+
+/// Rejects an address that can be no output: one that can be no input, and one of a web server.
+///
+/// # Errors
+/// If it is one.
+pub(crate) fn check_output_address(path: &Path) -> Result<(), WriteError> {
+    let refused = |path: &Path, sentence: String| {
+        let source = io::Error::new(ErrorKind::InvalidInput, sentence);
+        Err(WriteError { path: path.into(), source })
+    };
+    match (fault_of(path), scheme_of(path)) {
+        (Some((shown, sentence)), _) => refused(&shown, sentence),
+        (None, Some("http" | "https")) => refused(
+            path,
+            "a web server takes no outputs: name a path, or an address of s3://, gs:// or az://"
+                .into(),
+        ),
+        (None, Some(_)) if !cfg!(feature = "object-storage") => {
+            refused(path, NotBuiltIn::OBJECT_OUTPUTS.to_string())
+        }
+        (None, _) => Ok(()),
+    }
+}
+
+/// Returns why an address is neither read nor written, and what of it may be shown.
+fn fault_of(path: &Path) -> Option<(PathBuf, String)> {
+    let scheme = scheme_of(path)?;
     let rest = path.to_str().map_or("", |address| &address[scheme.len() + 3..]);
     if scheme == "file" {
         let sentence = format!(
             "a file on a disk is named by its path: {}",
             rest.trim_start_matches("localhost")
         );
-        return refused(path, sentence.into());
+        return Some((path.into(), sentence));
     }
     if !SCHEMES.contains(&scheme) {
         let known = SCHEMES.join("://, ");
         let sentence =
             format!("no storage has the scheme {scheme}://: expected {known}://, or a path");
-        return refused(path, sentence.into());
+        return Some((path.into(), sentence));
     }
-    if scheme.starts_with("http") {
-        let (host, _) = rest.split_once('/').unwrap_or((rest, ""));
-        if host.contains('@') || rest.contains(['?', '#']) {
-            let sentence = "an address with a password, a query or a fragment is not read, as messages would print it: \
-                            download the file, or use s3://, gs:// or az:// with credentials of the environment";
-            let shown = rest.split(['?', '#']).next().unwrap_or_default();
-            let shown = shown.rsplit_once('@').map_or(shown, |(_, place)| place);
-            return refused(Path::new(&format!("{scheme}://{shown}")), sentence.into());
-        }
+    let (host, _) = rest.split_once('/').unwrap_or((rest, ""));
+    if scheme.starts_with("http") && (host.contains('@') || rest.contains(['?', '#'])) {
+        let sentence = "an address with a password, a query or a fragment is not read, as messages would print it: \
+                        download the file, or use s3://, gs:// or az:// with credentials of the environment";
+        let shown = rest.split(['?', '#']).next().unwrap_or_default();
+        let shown = shown.rsplit_once('@').map_or(shown, |(_, place)| place);
+        return Some((format!("{scheme}://{shown}").into(), sentence.into()));
     }
-    match cfg!(feature = "object-storage") {
-        true => Ok(()),
-        false => refused(path, NotBuiltIn::OBJECT_STORAGE.into()),
-    }
+    None
 }
 
 #[cfg(test)]
@@ -117,6 +146,10 @@ mod tests {
             );
             assert!(!sentence.contains("secret") && !format!("{error:?}").contains("secret"));
         }
+        let web = check_output_address(Path::new("https://ann:secret@example.org/x?sig=secret"));
+        assert!(!format!("{web:?}").contains("secret"), "{web:?}");
+        let web = check_output_address(Path::new("https://example.org/x.csv")).unwrap_err();
+        assert!(web.to_string().contains("x.csv: a web server takes no outputs"), "{web}");
         let error = check_address(Path::new("s4://b/x.csv")).unwrap_err().to_string();
         assert!(error.starts_with("s4://b/x.csv: no storage has the scheme s4://"), "{error}");
         let error = check_address(Path::new("file:///data/x.csv")).unwrap_err().to_string();

@@ -28,6 +28,10 @@ impl NotBuiltIn {
     pub(crate) const OBJECT_STORAGE: NotBuiltIn =
         NotBuiltIn { what: "reading from object storage", feature: "object-storage" };
 
+    /// Outputs in object storage.
+    pub(crate) const OBJECT_OUTPUTS: NotBuiltIn =
+        NotBuiltIn { what: "writing to object storage", feature: "object-storage" };
+
     /// Compression of texts by zstd.
     pub(crate) const ZSTD: NotBuiltIn = NotBuiltIn { what: "zstd compression", feature: "zstd" };
 

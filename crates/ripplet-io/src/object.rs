@@ -7,7 +7,9 @@
 //!
 //! Each response must be of the object that was first asked for: another ETag, size or time is an error.
 //!
-//! Memory: 32 MiB for a reader or a copy, and for pieces their bytes.
+//! An output is an upload in parts, which appears when it is completed: see `upload.rs`.
+//!
+//! Memory: 32 MiB for a reader or a copy, and for pieces their bytes; 64 MiB for an upload.
 //!
 //! No message has more of a server's answer than its status and the code of its error: an answer may quote keys.
 
@@ -15,8 +17,10 @@ mod fault;
 mod profile;
 mod reader;
 mod store;
+mod upload;
 
 pub(crate) use reader::ObjectReader;
+pub(crate) use upload::{Provisional, Upload, UploadsStopped, is_empty, stop_uploads};
 
 use crate::fault::Fault;
 use crate::fetched;

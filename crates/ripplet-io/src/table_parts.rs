@@ -55,7 +55,10 @@ fn matches(pattern: &Pattern, name: &std::ffi::OsStr) -> bool {
 /// `pattern`: false if that has no wildcard or names a file.
 pub fn is_part_of(path: &Path, pattern: &Path) -> bool {
     let Some(Ok((folder, pattern))) = pattern_of(pattern) else { return false };
-    let real = |folder: &Path| fs::canonicalize(folder).ok();
+    let real = |folder: &Path| match is_remote(folder) {
+        true => Some(folder.to_owned()),
+        false => fs::canonicalize(folder).ok(),
+    };
     path.file_name().is_some_and(|name| matches(&pattern, name))
         && real(folder).is_some_and(|folder| Some(folder) == real(folder_of(path)))
 }

@@ -342,6 +342,7 @@ class Communities:
         path
             ``.txt``, ``.csv``, ``.tsv``, ``.jsonl`` (each also ``.gz`` or ``.zst``), ``.parquet`` or ``.arrow``: a row a
             vertex. ``.graphml``, ``.gexf``, ``.gml``, ``.json`` or ``.dot``: the graph, with the community of each vertex.
+            A text that ends in ``/`` is a folder, with a table in parts; ``s3://``, ``gs://`` and ``az://`` are objects.
         format
             The format, if the name does not show it.
         names : {"vertex", "hub", "number"}

@@ -38,12 +38,13 @@ use std::path::PathBuf;
 /// its vertices; `--program slpa` and `seeded` add a strength, and a vertex may have several rows or
 /// none; of a batch, the first column is `graph`. It is .txt, .tsv, .csv or .jsonl (each also .gz or .zst), .parquet or .arrow; `-` is
 /// standard output. As .graphml, .gexf, .gml, .json (node-link) or .dot (each also .gz or .zst), it is the graph, and the
-/// community and degree are attributes of its vertices. It appears whole or not at all.
+/// community and degree are attributes of its vertices. A name that ends in / is that of a folder: each rank writes its part of the table there, as .parquet or as
+/// --to says, and manifest.json comes last. OUT may be an address in object storage (s3://, gs://, az://). It appears whole or not at all.
 #[derive(Args)]
 pub struct Arguments {
     /// The graph.
     pub input: PathBuf,
-    /// The file for the communities.
+    /// The file, the folder (OUT/) or the object (s3://BUCKET/KEY) for the communities.
     #[arg(short, long, value_name = "OUT", required_unless_present_any = ["estimate", "top"])]
     pub output: Option<PathBuf>,
     /// OUT's format, if its name does not show it: edgelist (.txt), csv, tsv, jsonl, parquet, arrow, graphml, gexf, gml,
@@ -66,9 +67,9 @@ pub struct Arguments {
     pub building: BuildArguments,
     #[command(flatten)]
     pub batch: BatchArguments,
-    /// Labels to begin with: a file as OUT is, with one community a vertex.
+    /// Labels to begin with: a file or a folder as OUT is, with one community a vertex.
     ///
-    /// It is .txt, .tsv, .csv, .jsonl, .parquet or .arrow. Vertices without a row begin without a label. If a label is no vertex of the graph, as with --names number, all
+    /// It is .txt, .tsv, .csv, .jsonl, .parquet or .arrow, or several files by a pattern in quotes. Vertices without a row begin without a label. If a label is no vertex of the graph, as with --names number, all
     /// are names, and each is a community.
     #[arg(long, value_name = "FILE", help_heading = "Reading")]
     pub labels: Option<PathBuf>,

@@ -16,8 +16,7 @@ use crate::stats::Choices;
 use crate::threads::ThreadArguments;
 use ripplet::checkpoints::{CheckpointOptions, RunCheckpoints};
 use ripplet::io::Format;
-use ripplet::io::write::Target;
-use ripplet::io::write::is_graph;
+use ripplet::io::write::{Target, is_graph};
 use ripplet::lp::programs::Guard;
 use ripplet::lp::refine::MergeShare;
 use ripplet::lp::schedules::Parameter;
@@ -283,9 +282,17 @@ impl Job<'_> {
         reason.map(|(what, _)| format!("{what} needs all of it"))
     }
 
-    /// Leaves out all outputs: another rank writes them.
-    pub fn write_nothing(&mut self) {
-        (self.output, self.stats, self.top, self.checkpoint) = (None, None, None, None);
+    /// Leaves out all outputs that another rank writes: all but one in parts.
+    pub fn leave_to_first(&mut self) {
+        (self.stats, self.top, self.checkpoint) = (None, None, None);
+        if !self.is_in_parts() {
+            self.output = None;
+        }
+    }
+
+    /// Whether each rank writes a part of the communities.
+    pub fn is_in_parts(&self) -> bool {
+        self.target().is_some_and(|target| target.destination().is_in_parts())
     }
 
     /// Opens the folder of checkpoints, if one is requested.

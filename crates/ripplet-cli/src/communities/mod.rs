@@ -23,6 +23,7 @@ mod largest;
 #[cfg(not(feature = "draw"))]
 #[path = "largest_absent.rs"]
 mod largest;
+mod parts;
 mod profile;
 mod program;
 mod refine;
@@ -41,7 +42,7 @@ use crate::failure::{Ending, Failure};
 use crate::memory::{Limit, OF_A_LIST, within};
 use crate::message::counted;
 use crate::named_cover::say_columns;
-use crate::output::{check_alone, check_place, named_input};
+use crate::output::{check_alone, check_output, check_table, named_input};
 use crate::parts::load_with_ranks;
 use crate::ranks::{Ranks, not_on_ranks};
 use crate::reading::{Loaded, load_stored};
@@ -77,8 +78,9 @@ fn run_among(arguments: &Arguments, ranks: &Ranks, console: &Console) -> Result<
         return Ok(Ending::Whole);
     }
     let job = arguments.resolve()?;
-    check_places(&job)?;
-    if arguments.batch.is_asked(&job.input, &job.load.read) {
+    let is_batch = arguments.batch.is_asked(&job.input, &job.load.read);
+    check_places(&job, is_batch)?;
+    if is_batch {
         batch::check(&job)?;
         return batch::run(&job, &arguments.batch, ranks, console);
     }
@@ -91,7 +93,8 @@ fn run_among(arguments: &Arguments, ranks: &Ranks, console: &Console) -> Result<
 fn job_of_ranks<'a>(arguments: &'a Arguments, ranks: &Ranks) -> Result<Job<'a>, Failure> {
     let mut job = arguments.resolve()?;
     job.check_ranks()?;
-    if arguments.batch.is_asked(&job.input, &job.load.read) {
+    let is_batch = arguments.batch.is_asked(&job.input, &job.load.read);
+    if is_batch {
         batch::check(&job)?;
         if job.rank_labels != RankLabels::Auto {
             return Err(not_on_ranks(
@@ -104,8 +107,8 @@ fn job_of_ranks<'a>(arguments: &'a Arguments, ranks: &Ranks) -> Result<Job<'a>, 
         job.whole_graph = job.needs_whole_graph();
     }
     match ranks.is_first() {
-        true => check_places(&job)?,
-        false => job.write_nothing(),
+        true => check_places(&job, is_batch)?,
+        false => job.leave_to_first(),
     }
     Ok(job)
 }
@@ -173,8 +176,8 @@ fn load(
     let (path, load, limit) = (&job.input, &job.load, job.host_memory);
     if ranks.are_several() {
         let whole = (job.whole_graph.as_deref(), job.storage);
-        // Labels to begin with name vertices by their ids.
-        let with_ids = job.labels.is_some();
+        // Labels to begin with name vertices by their ids, and a part of the output has ids.
+        let with_ids = job.labels.is_some() || job.is_in_parts();
         return load_with_ranks(path, load, ranks, whole, with_ids, limit, console);
     }
     let reading = format!("reading {}", path.display());
@@ -216,7 +219,8 @@ fn initial_labels_line(path: &Path, initial: &InitialLabels) -> String {
     format!("read {labelled} from {}: {communities}, called {called}{without}", named_input(path))
 }
 
-fn check_places(job: &Job) -> Result<(), Failure> {
+/// Checks all outputs; `is_batch` is whether the input is a batch.
+fn check_places(job: &Job, is_batch: bool) -> Result<(), Failure> {
     let mut others: Vec<&Path> = vec![&job.input];
     others.extend(job.labels.as_deref());
     let writes = job.program.writes();
@@ -225,17 +229,21 @@ fn check_places(job: &Job) -> Result<(), Failure> {
     check_alone(outputs.chain(writes.iter().copied()))?;
     let no_ids = VertexIds::Consecutive { first: 0, count: 0 };
     if let Some(output) = job.target() {
+        if output.destination().is_in_parts() && is_batch {
+            // A folder of parts is of one graph.
+            check_output(output.path(), &others)?;
+        }
         write::check_communities_or_graph(output, &no_ids).map_err(Failure::Place)?;
-        check_place(output.path(), &others)?;
+        check_table(output, &others)?;
         others.push(output.path());
     }
     for table in writes {
         write::check_vertex_table(table, &no_ids).map_err(Failure::Place)?;
-        check_place(table, &others)?;
+        check_output(table, &others)?;
         others.push(table);
     }
     if let Some(stats) = &job.stats {
-        check_place(stats, &others)?;
+        check_output(stats, &others)?;
         others.push(stats);
     }
     job.checkpoint

@@ -1,16 +1,18 @@
 //! The rows of the output: memberships, and the names of communities.
 
-use crate::failure::Failure;
+use crate::failure::{Failure, unwritten};
 use crate::output::written;
 use clap::ValueEnum;
 use ripplet::communities::Memberships;
 use ripplet::graph::{GraphView, OutOfMemory, VertexId, VertexIds, memory};
 use ripplet::io::write::{
-    Communities, Naming, Target, write_communities, write_communities_or_graph,
+    Communities, Naming, PartRecord, TableParts, Target, write_communities,
+    write_communities_or_graph, write_communities_part,
 };
 use ripplet::lp::quality::Sizes;
 use ripplet::lp::{NO_LABEL, Outcome, hubs};
 use std::borrow::Cow;
+use std::ops::Range;
 
 /// The names of communities.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -83,20 +85,39 @@ impl Rows<'_> {
         graph: GraphView<'_>,
         names: Names,
     ) -> Result<(), Failure> {
-        let communities = Communities {
-            vertices: self.vertices.as_deref(),
-            communities: &self.communities,
-            strengths: self.strengths.as_deref(),
-        };
-        let naming = match &self.clusters {
-            _ if names == Names::Number => Naming::BySize,
-            Some((names, of)) => Naming::Given { names, of },
-            None => Naming::VertexId,
-        };
+        let (communities, naming) = (self.communities(), self.naming(names));
         written(match graph.as_plain() {
             Some(graph) => write_communities_or_graph(target, graph, &communities, naming),
             None => write_communities(target, graph.ids(), &communities, naming),
         })
+    }
+
+    /// Writes the rows of some vertices as a part of a table.
+    pub fn write_part(
+        &self,
+        parts: &mut TableParts,
+        own: (usize, Range<VertexId>),
+        graph: GraphView<'_>,
+        names: Names,
+    ) -> Result<PartRecord, Failure> {
+        let (communities, naming) = (self.communities(), self.naming(names));
+        write_communities_part(parts, own, graph.ids(), &communities, naming).map_err(unwritten)
+    }
+
+    fn communities(&self) -> Communities<'_> {
+        Communities {
+            vertices: self.vertices.as_deref(),
+            communities: &self.communities,
+            strengths: self.strengths.as_deref(),
+        }
+    }
+
+    fn naming(&self, names: Names) -> Naming<'_> {
+        match &self.clusters {
+            _ if names == Names::Number => Naming::BySize,
+            Some((names, of)) => Naming::Given { names, of },
+            None => Naming::VertexId,
+        }
     }
 }
 

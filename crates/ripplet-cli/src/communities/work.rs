@@ -3,6 +3,7 @@
 use super::follow::Follow;
 use super::job::Job;
 use super::largest;
+use super::parts::write_part;
 use super::program::{Program, SweepJob};
 use super::rows::{Names, Rows};
 use crate::console::Console;
@@ -12,7 +13,6 @@ use crate::memory::Limit;
 use crate::message::{counted, on_device};
 use crate::output::{print, write_json, written};
 use crate::ranks::Ranks;
-use crate::standard_streams::is_standard;
 use crate::stats::{
     Bytes, CheckpointFigures, Choices, Estimate, ExchangeFigures, Layer, ProfileFigures,
     RanksFigures, RefineFigures, Shape, Stages, Stats,
@@ -24,7 +24,7 @@ use ripplet::communities::{
 use ripplet::device::peak_memory;
 use ripplet::graph::{GraphView, VertexIds};
 use ripplet::io::Seeds;
-use ripplet::io::write::{ColumnData, VertexColumn, write_vertex_table};
+use ripplet::io::write::{ColumnData, Destination, VertexColumn, write_vertex_table};
 use ripplet::lp::engine::Parts;
 use ripplet::lp::quality::{Sizes, Summary};
 use ripplet::lp::small::{MinSize, SmallCommunities};
@@ -164,7 +164,8 @@ impl<'a> Work<'a> {
     pub fn finish(&self, found: &FoundLabels<'_>, extra: Extra) -> Result<(), Failure> {
         let Work { job, console, graph, .. } = *self;
         if !self.ranks.is_first() {
-            return self.measure(found, &extra).map(|_| ());
+            self.measure(found, &extra)?;
+            return self.finish_part(found);
         }
         let (outcome, report) = (found.outcome(), found.report());
         self.report_unlabelled(report.unlabelled);
@@ -174,10 +175,10 @@ impl<'a> Work<'a> {
         let measured = self.measure(found, &extra)?;
         let peak = peak_memory();
         interrupt::check()?;
-        let mut rows = self.rows(found)?;
-        if job.names == Names::Hub {
-            rows.call_by_hub(graph)?;
+        if let Program::File(file) = &self.job.program {
+            file.write_columns(found.outcome(), self.graph.ids())?;
         }
+        let rows = self.rows(found)?;
         let told = job.stats.is_some() || !console.is_quiet();
         let sizes = told.then(|| rows.sizes(graph.vertices())).transpose()?;
         let write = self.write(&rows)?;
@@ -222,9 +223,15 @@ impl<'a> Work<'a> {
 
     /// Returns the rows that are written.
     fn rows<'f>(&'f self, found: &'f FoundLabels<'_>) -> Result<Rows<'f>, Failure> {
-        if let Program::File(file) = &self.job.program {
-            file.write_columns(found.outcome(), self.graph.ids())?;
+        let mut rows = self.memberships(found)?;
+        if self.job.names == Names::Hub {
+            rows.call_by_hub(self.graph)?;
         }
+        Ok(rows)
+    }
+
+    /// Returns the memberships of the communities, which are named by vertices.
+    fn memberships<'f>(&'f self, found: &'f FoundLabels<'_>) -> Result<Rows<'f>, Failure> {
         let memberships = self.follow(|_| found.memberships())?;
         let Some(memberships) = memberships else { return Ok(Rows::of_labels(found.outcome())) };
         if let Some(small) = self.job.small {
@@ -279,9 +286,9 @@ impl<'a> Work<'a> {
         }
         let vertices = counted(count, "vertex", "vertices");
         let have = if count == 1 { "has" } else { "have" };
-        let left_out = match &self.job.output {
-            Some(path) if is_standard(path) => ": the output has no community for them".into(),
-            Some(path) => format!(": {} has no community for them", path.display()),
+        let left_out = match self.destination() {
+            Some(Destination::Standard) => ": the output has no community for them".into(),
+            Some(named) => format!(": {} has no community for them", named.path().display()),
             None => String::new(),
         };
         self.console.note(&format!("{vertices} {have} no label{left_out}"));
@@ -298,12 +305,25 @@ impl<'a> Work<'a> {
 
     /// Prints a table to standard output, or to standard error if the communities go to standard output.
     fn print_table(&self, table: &str) -> Result<(), Failure> {
-        match &self.job.output {
-            Some(path) if is_standard(path) => {
+        match self.destination() {
+            Some(Destination::Standard) => {
                 self.console.say(table.trim_end());
                 Ok(())
             }
             _ => print(table),
+        }
+    }
+
+    /// Returns the destination of the communities.
+    fn destination(&self) -> Option<Destination<'_>> {
+        self.job.target().map(|target| target.destination())
+    }
+
+    /// Writes this rank's part of the communities, if each rank writes one.
+    fn finish_part(&self, found: &FoundLabels<'_>) -> Result<(), Failure> {
+        match self.job.is_in_parts() {
+            true => self.write(&self.rows(found)?).map(drop),
+            false => Ok(()),
         }
     }
 
@@ -313,10 +333,15 @@ impl<'a> Work<'a> {
         let path = target.path();
         self.console.stage(format!("writing {}", path.display()));
         let start = Instant::now();
-        if is_standard(path) {
+        if target.destination().is_standard() {
             self.console.close();
         }
-        rows.write(target, self.graph, self.job.names)?;
+        if target.destination().is_in_parts() && self.ranks.are_several() {
+            let own = self.ranks.own(self.graph, self.parts.as_ref());
+            write_part(rows, (target, own), self.graph, self.job.names, self.ranks)?;
+        } else {
+            rows.write(target, self.graph, self.job.names)?;
+        }
         Ok(start.elapsed().as_secs_f64())
     }
 
@@ -338,9 +363,9 @@ impl<'a> Work<'a> {
             None => String::new(),
         };
         let reason = outcome.reason.name();
-        let place = match &self.job.output {
-            Some(path) if !is_standard(path) => format!("; see {}", path.display()),
-            _ => String::new(),
+        let place = match self.destination() {
+            None | Some(Destination::Standard) => String::new(),
+            Some(named) => format!("; see {}", named.path().display()),
         };
         let device = match self.ranks.size() {
             1 => on_device(&choices.device),

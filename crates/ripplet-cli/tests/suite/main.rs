@@ -32,8 +32,12 @@ mod manual;
 #[cfg(target_os = "linux")]
 mod memory;
 #[cfg(all(target_os = "linux", feature = "object-storage"))]
+mod object_outputs;
+#[cfg(all(target_os = "linux", feature = "object-storage"))]
 mod object_storage;
 mod outputs;
+#[cfg(target_os = "linux")]
+mod parts;
 mod programs;
 mod quality;
 #[cfg(target_os = "linux")]

@@ -13,7 +13,7 @@ fn places_are_checked_first() {
         ("communities a.txt -o no/out.txt", ["no/out.txt", "folder no does not exist"]),
         ("communities a.txt -o out.txt --stats no/s.json", ["no/s.json", "does not exist"]),
         ("communities a.txt -o folder", ["folder", "choose such a name"]),
-        ("communities a.txt -o folder.txt/", ["folder.txt/ names a folder", "name"]),
+        ("communities a.txt -o out.txt --stats s.json/", ["s.json/ names a folder", "name"]),
         ("communities a.txt -o out.xlsx", ["out.xlsx", ".graphml"]),
         ("communities a.txt -o out.rg", ["out.rg", ".parquet"]),
         ("communities a.txt -o a.txt", ["a.txt is named twice", "choose another name"]),

@@ -5,7 +5,7 @@ use crate::sandbox::{Said, Sandbox};
 #[test]
 fn an_output_that_names_a_folder_was_noticed_only_after_the_run() {
     let sandbox = Sandbox::with([("a.txt", "1 2\n")]);
-    sandbox.fails("communities a.txt -o out.txt/", 2, &["out.txt/ names a folder"]);
+    sandbox.fails("lcc a.txt -o out.txt/", 2, &["out.txt/ names a folder"]);
     sandbox.fails("convert a.txt out.rg/", 2, &["out.rg/ names a folder"]);
 }
 

@@ -51,6 +51,39 @@ impl Server {
         put(self.port, path, bytes);
     }
 
+    /// Returns the bytes of an object.
+    #[track_caller]
+    pub fn get(&self, path: &str) -> Vec<u8> {
+        request(self.port, "GET", path, b"")
+    }
+
+    /// Returns the keys of the objects of a bucket that begin so, in order.
+    #[track_caller]
+    pub fn objects(&self, bucket: &str, prefix: &str) -> Vec<String> {
+        let listed = self.get(&format!("{bucket}?list-type=2&prefix={prefix}"));
+        let listed = String::from_utf8(listed).unwrap();
+        let keys = listed.split("<Key>").skip(1).map(|rest| rest.split("</Key>").next().unwrap());
+        let mut keys: Vec<String> = keys.map(str::to_owned).collect();
+        keys.sort();
+        keys
+    }
+
+    /// Removes the objects of a bucket that begin so.
+    #[track_caller]
+    pub fn delete(&self, bucket: &str, prefix: &str) {
+        for key in self.objects(bucket, prefix) {
+            request(self.port, "DELETE", &format!("{bucket}/{key}"), b"");
+        }
+    }
+
+    /// Returns the number of uploads in a bucket that were begun, and neither completed nor aborted.
+    #[track_caller]
+    pub fn uploads(&self, bucket: &str) -> usize {
+        let listed = String::from_utf8(self.get(&format!("{bucket}?uploads"))).unwrap();
+        assert!(listed.contains("ListMultipartUploadsResult"), "{listed}");
+        listed.matches("<UploadId>").count()
+    }
+
     /// Returns the server's address, as that of a web server.
     pub fn address(&self) -> String {
         format!("http://127.0.0.1:{}", self.port)
@@ -71,17 +104,27 @@ impl Drop for Server {
 
 #[track_caller]
 fn put(port: u16, path: &str, bytes: &[u8]) {
+    request(port, "PUT", path, bytes);
+}
+
+/// Sends a request, which must succeed, and returns the body of the answer.
+#[track_caller]
+fn request(port: u16, method: &str, path: &str, bytes: &[u8]) -> Vec<u8> {
     let mut connection = TcpStream::connect(("127.0.0.1", port)).unwrap();
+    let public = if method == "PUT" { "x-amz-acl: public-read\r\n" } else { "" };
     let head = format!(
-        "PUT /{path} HTTP/1.1\r\nHost: s3.amazonaws.com\r\nContent-Length: {}\r\nConnection: close\r\nx-amz-acl: public-read\r\nAuthorization: \
+        "{method} /{path} HTTP/1.1\r\nHost: s3.amazonaws.com\r\nContent-Length: {}\r\nConnection: close\r\n{public}Authorization: \
          AWS4-HMAC-SHA256 Credential=a/20200101/us-east-1/s3/aws4_request, SignedHeaders=host, Signature=b\r\n\r\n",
         bytes.len()
     );
     connection.write_all(head.as_bytes()).unwrap();
     connection.write_all(bytes).unwrap();
-    let mut answer = String::new();
-    connection.read_to_string(&mut answer).unwrap();
-    assert!(answer.starts_with("HTTP/1.1 200"), "{path}: {answer}");
+    let mut answer = Vec::new();
+    connection.read_to_end(&mut answer).unwrap();
+    let body = answer.windows(4).position(|end| end == b"\r\n\r\n").map_or(0, |at| at + 4);
+    let head = String::from_utf8_lossy(&answer[..body]).into_owned();
+    assert!(head.starts_with("HTTP/1.1 20"), "{method} {path}: {head}");
+    answer.split_off(body)
 }
 
 fn variables(port: u16) -> Vec<(&'static str, String)> {
@@ -108,6 +151,16 @@ pub enum Spoil {
     OtherTag,
     /// Does not answer.
     Silence,
+    /// Answers to parts of uploads with a status.
+    Parts(&'static str),
+    /// Does not answer to parts of uploads.
+    SilentParts,
+    /// Ends all connections without an answer, from the first part of an upload on.
+    AwayAtParts,
+    /// Ends all connections without an answer.
+    Away,
+    /// Answers with a status to requests that write an object.
+    Object(&'static str, &'static str),
 }
 
 /// A proxy in front of a server, until the test ends.
@@ -171,8 +224,27 @@ fn pass(
     let range = head.lines().find(|line| line.to_ascii_lowercase().starts_with("range:"));
     let is_of_bytes = range.is_some();
     requests.lock().unwrap().push(format!("{line} {}", range.unwrap_or_default()));
-    let how = spoil.lock().unwrap().clone();
+    let length = head.lines().find_map(|line| {
+        let (name, value) = line.split_once(':')?;
+        name.eq_ignore_ascii_case("content-length").then(|| value.trim().parse().ok())?
+    });
+    let mut sent = vec![0; length.unwrap_or(0)];
+    client.read_exact(&mut sent).ok()?;
+    let (is_part, how) = (line.contains("partNumber="), spoil.lock().unwrap().clone());
+    let how = match how {
+        Spoil::Parts(status) if is_part => Spoil::Answer(status, String::new()),
+        Spoil::SilentParts if is_part => Spoil::Silence,
+        Spoil::AwayAtParts if is_part => {
+            *spoil.lock().unwrap() = Spoil::Away;
+            Spoil::Away
+        }
+        Spoil::Object(key, status) if line.starts_with(&format!("PUT /data/{key} ")) => {
+            Spoil::Answer(status, String::new())
+        }
+        how => how,
+    };
     match how {
+        Spoil::Away => return None,
         Spoil::Silence => {
             thread::sleep(Duration::from_secs(60));
             return None;
@@ -189,6 +261,7 @@ fn pass(
     let mut server = TcpStream::connect(("127.0.0.1", port)).ok()?;
     let head = head.trim_end().to_owned() + "\r\nConnection: close\r\n\r\n";
     server.write_all(head.as_bytes()).ok()?;
+    server.write_all(&sent).ok()?;
     let mut answer = Vec::new();
     server.read_to_end(&mut answer).ok()?;
     let body = answer.windows(4).position(|end| end == b"\r\n\r\n")? + 4;

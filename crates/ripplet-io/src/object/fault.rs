@@ -5,9 +5,25 @@ use object_store::client::{HttpError, HttpErrorKind};
 use std::io::{self, ErrorKind};
 use std::ops::Range;
 
-/// Returns an error as a sentence with advice; its kind says whether the same request may succeed later.
+/// What a request is for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Access {
+    Read,
+    Write,
+}
+
+/// Returns an error of reading as a sentence with advice; its kind says whether the same request may succeed later.
 pub(super) fn io_error(error: &Error, scheme: &str) -> io::Error {
-    let place = Variables::of(scheme);
+    error_of(error, scheme, Access::Read)
+}
+
+/// Returns an error of writing, as [`io_error`] does.
+pub(super) fn write_error(error: &Error, scheme: &str) -> io::Error {
+    error_of(error, scheme, Access::Write)
+}
+
+fn error_of(error: &Error, scheme: &str, access: Access) -> io::Error {
+    let place = Variables::of(scheme, access);
     let text = error.to_string();
     // The errors of lists have a status only.
     let status = match error {
@@ -18,7 +34,9 @@ pub(super) fn io_error(error: &Error, scheme: &str) -> io::Error {
     };
     let code = code_of(&text).map(|code| format!(" ({code})")).unwrap_or_default();
     let (kind, sentence) = match error {
-        Error::Precondition { .. } | Error::NotModified { .. } => return changed(),
+        Error::Precondition { .. } | Error::NotModified { .. } if access == Access::Read => {
+            return changed();
+        }
         _ => match (http_kind(error), status) {
             (_, status) if is_of_credentials(&text, status) => (
                 ErrorKind::PermissionDenied,
@@ -41,7 +59,7 @@ pub(super) fn io_error(error: &Error, scheme: &str) -> io::Error {
                 (ErrorKind::ConnectionAborted, sentence.into())
             }
             (None, Some(404)) => {
-                let sentence = format!("there is no such object or bucket{}", place.where_to_look);
+                let sentence = format!("there is no such {}{}", place.missing, place.where_to_look);
                 (ErrorKind::NotFound, sentence)
             }
             (None, Some(401 | 403)) => {
@@ -77,32 +95,53 @@ pub(super) fn io_error(error: &Error, scheme: &str) -> io::Error {
 
 /// The advice on the settings of a storage.
 struct Variables {
+    missing: &'static str,
     credentials: &'static str,
     settings: &'static str,
     where_to_look: &'static str,
 }
 
 impl Variables {
-    fn of(scheme: &str) -> Variables {
+    fn of(scheme: &str, access: Access) -> Variables {
+        let reads = access == Access::Read;
+        let missing = if reads { "object or bucket" } else { "bucket" };
         match scheme {
             "s3" | "s3a" => Variables {
-                credentials: "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY of a user who may read it, or \
-                              AWS_SKIP_SIGNATURE=true if it is public",
+                missing,
+                credentials: match access {
+                    Access::Read => {
+                        "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY of a user who may read it, or \
+                         AWS_SKIP_SIGNATURE=true if it is public"
+                    }
+                    Access::Write => {
+                        "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY of a user who may write it"
+                    }
+                },
                 settings: "check AWS_REGION and AWS_ENDPOINT_URL",
                 where_to_look: ": check the name, and AWS_ENDPOINT_URL if the server is not that of AWS",
             },
             "gs" => Variables {
-                credentials: "set GOOGLE_APPLICATION_CREDENTIALS to the file of an account that may read it, or \
-                              GOOGLE_SKIP_SIGNATURE=true if it is public",
+                missing,
+                credentials: match access {
+                    Access::Read => {
+                        "set GOOGLE_APPLICATION_CREDENTIALS to the file of an account that may read it, or \
+                         GOOGLE_SKIP_SIGNATURE=true if it is public"
+                    }
+                    Access::Write => {
+                        "set GOOGLE_APPLICATION_CREDENTIALS to the file of an account that may write it"
+                    }
+                },
                 settings: "check the name and the account",
                 where_to_look: ": check the name",
             },
             "az" | "abfs" | "abfss" => Variables {
+                missing: if reads { missing } else { "container" },
                 credentials: "set AZURE_STORAGE_ACCOUNT_NAME and AZURE_STORAGE_ACCOUNT_KEY, or another way of Azure to sign in",
                 settings: "check AZURE_STORAGE_ACCOUNT_NAME and the container",
                 where_to_look: ": check the name, and AZURE_STORAGE_ACCOUNT_NAME",
             },
             _ => Variables {
+                missing,
                 credentials: "it is not public, and no password is sent: download the file",
                 settings: "check the address",
                 where_to_look: ": check the address",
@@ -113,7 +152,7 @@ impl Variables {
 
 /// Returns the error of variables of which no client can be made.
 pub(super) fn environment(error: &Error, scheme: &str) -> io::Error {
-    let place = Variables::of(scheme);
+    let place = Variables::of(scheme, Access::Read);
     let text = error.to_string();
     let about = if is_of_credentials(&text, None) { place.credentials } else { place.settings };
     let sentence = format!("the settings of the environment do not fit together: {about}");

@@ -6,6 +6,7 @@ use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
 use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder};
 use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey};
 use object_store::http::HttpBuilder;
+use object_store::multipart::MultipartStore;
 use object_store::path::Path as Key;
 use object_store::{BackoffConfig, ClientOptions, ObjectStore, RetryConfig};
 use std::future::Future;
@@ -15,6 +16,7 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
+use tokio::task::AbortHandle;
 
 /// Time to connect, and time of a request of up to 8 MiB: 1.1 Mbit/s are enough.
 const CONNECT: Duration = Duration::from_secs(5);
@@ -38,7 +40,22 @@ pub(super) struct Address<'a> {
 struct Client {
     address: String,
     variables: Vec<(String, String)>,
-    store: Arc<dyn ObjectStore>,
+    stores: Stores,
+}
+
+/// A client, by what it does.
+#[derive(Clone)]
+pub(super) struct Stores {
+    pub(super) store: Arc<dyn ObjectStore>,
+    /// Uploads in parts; a web server has none.
+    pub(super) uploads: Option<Arc<dyn MultipartStore>>,
+}
+
+impl Stores {
+    fn of<S: ObjectStore + MultipartStore>(store: S) -> Stores {
+        let store = Arc::new(store);
+        Stores { store: store.clone(), uploads: Some(store) }
+    }
 }
 
 impl<'a> Address<'a> {
@@ -80,8 +97,13 @@ impl<'a> Address<'a> {
         self.scheme.starts_with("http")
     }
 
-    /// Returns a client, of before if the environment is the same.
+    /// Returns the client that reads and lists.
     pub(super) fn store(&self) -> io::Result<Arc<dyn ObjectStore>> {
+        self.stores().map(|stores| stores.store)
+    }
+
+    /// Returns a client, of before if the environment is the same.
+    pub(super) fn stores(&self) -> io::Result<Stores> {
         static CLIENTS: Mutex<Vec<Client>> = Mutex::new(Vec::new());
         let (address, variables) =
             (format!("{}://{}", self.scheme, self.authority), self.variables()?);
@@ -89,11 +111,11 @@ impl<'a> Address<'a> {
         let known =
             clients.iter().find(|known| known.address == address && known.variables == variables);
         if let Some(known) = known {
-            return Ok(known.store.clone());
+            return Ok(known.stores.clone());
         }
-        let store = self.connect(&address, &variables)?;
-        clients.push(Client { address, variables, store: store.clone() });
-        Ok(store)
+        let stores = self.connect(&address, &variables)?;
+        clients.push(Client { address, variables, stores: stores.clone() });
+        Ok(stores)
     }
 
     /// Returns the variables of the environment that the client has, with names in lower case.
@@ -123,11 +145,7 @@ impl<'a> Address<'a> {
         Ok(variables)
     }
 
-    fn connect(
-        &self,
-        address: &str,
-        variables: &[(String, String)],
-    ) -> io::Result<Arc<dyn ObjectStore>> {
+    fn connect(&self, address: &str, variables: &[(String, String)]) -> io::Result<Stores> {
         // Another one may be there already, of the program that this library is in.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let retry = RetryConfig {
@@ -155,7 +173,7 @@ impl<'a> Address<'a> {
                     }
                 };
                 let builder = variables.iter().fold(builder, with);
-                builder.build().map(|store| Arc::new(store) as Arc<dyn ObjectStore>)
+                builder.build().map(Stores::of)
             }
             "gs" => {
                 let builder = GoogleCloudStorageBuilder::new()
@@ -170,7 +188,7 @@ impl<'a> Address<'a> {
                     }
                 };
                 let builder = variables.iter().fold(builder, with);
-                builder.build().map(|store| Arc::new(store) as Arc<dyn ObjectStore>)
+                builder.build().map(Stores::of)
             }
             "az" | "abfs" | "abfss" => {
                 let builder = MicrosoftAzureBuilder::new()
@@ -184,14 +202,14 @@ impl<'a> Address<'a> {
                     }
                 };
                 let builder = variables.iter().fold(builder, with);
-                builder.build().map(|store| Arc::new(store) as Arc<dyn ObjectStore>)
+                builder.build().map(Stores::of)
             }
             _ => {
                 let builder = HttpBuilder::new()
                     .with_client_options(client.with_allow_http(true))
                     .with_retry(retry)
                     .with_url(address);
-                builder.build().map(|store| Arc::new(store) as Arc<dyn ObjectStore>)
+                builder.build().map(|store| Stores { store: Arc::new(store), uploads: None })
             }
         };
         made.map_err(|error| environment(&error, self.scheme))
@@ -222,6 +240,7 @@ pub(super) fn wrong(sentence: &str) -> io::Error {
 }
 
 /// An answer that comes later.
+#[derive(Debug)]
 pub(super) struct Answer<T>(Receiver<T>);
 
 impl<T> Answer<T> {
@@ -234,12 +253,19 @@ impl<T> Answer<T> {
 pub(super) fn start<T: Send + 'static>(
     task: impl Future<Output = T> + Send + 'static,
 ) -> io::Result<Answer<T>> {
+    start_to_stop(task).map(|(answer, _)| answer)
+}
+
+/// Starts a task, as [`start`], which its handle stops.
+pub(super) fn start_to_stop<T: Send + 'static>(
+    task: impl Future<Output = T> + Send + 'static,
+) -> io::Result<(Answer<T>, AbortHandle)> {
     let (send, receive) = sync_channel(1);
-    runtime()?.spawn(async move {
+    let spawned = runtime()?.spawn(async move {
         // The caller may have ended with an error.
         let _ = send.send(task.await);
     });
-    Ok(Answer(receive))
+    Ok((Answer(receive), spawned.abort_handle()))
 }
 
 /// Returns the result of a task. The caller may be in a runtime of its own.

@@ -2,6 +2,9 @@
 
 use crate::WriteError;
 use crate::address::check_on_disk;
+#[cfg(feature = "object-storage")]
+use crate::object;
+use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, ErrorKind, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -31,14 +34,24 @@ static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 /// Guard: while it lives, no output starts or finishes.
 #[derive(Debug)]
 #[must_use = "without it, another thread may begin a new file at once"]
-pub struct OutputsStopped(#[expect(dead_code)] MutexGuard<'static, Vec<PathBuf>>);
+#[expect(dead_code, reason = "it is held, and not read")]
+pub struct OutputsStopped {
+    files: MutexGuard<'static, Vec<PathBuf>>,
+    /// `None` if a server did not answer in time.
+    #[cfg(feature = "object-storage")]
+    objects: Option<object::UploadsStopped>,
+}
 
-/// Removes the temporary files of all outputs in progress, for a process that is about to exit (Ctrl-C): hold
-/// the result until then.
+/// Removes the temporary files and the unfinished uploads of all outputs in progress, for a process that is about to exit
+/// (Ctrl-C): hold the result until then. Servers have some seconds to answer.
 pub fn remove_unfinished() -> OutputsStopped {
-    let mut unfinished = unfinished();
-    remove_all(&mut unfinished);
-    OutputsStopped(unfinished)
+    let mut files = unfinished();
+    remove_all(&mut files);
+    OutputsStopped {
+        files,
+        #[cfg(feature = "object-storage")]
+        objects: object::stop_uploads(),
+    }
 }
 
 /// Removes the listed files, last first.
@@ -48,12 +61,27 @@ fn remove_all(unfinished: &mut Vec<PathBuf>) {
     }
 }
 
-/// Removes a file or an empty folder. Errors cannot be reported here: the file may be gone already, or the folder
-/// contain another program's files.
+/// Removes a file, an empty folder, or a temporary folder with its files. Errors cannot be reported here: the file may be gone
+/// already, or the folder contain another program's files.
 fn remove_one(path: &Path) {
-    if fs::remove_file(path).is_err() {
-        let _ = fs::remove_dir(path);
+    if fs::remove_file(path).is_ok() || fs::remove_dir(path).is_ok() {
+        return;
     }
+    if path.file_name().is_some_and(is_temporary) {
+        let _ = fs::remove_dir_all(path);
+    }
+}
+
+/// Whether a name is that of a temporary file or folder.
+fn is_temporary(name: &OsStr) -> bool {
+    let name = name.as_encoded_bytes();
+    name.starts_with(b".ripplet-") && name.ends_with(b".part")
+}
+
+/// Returns a new temporary name.
+pub(super) fn temporary_name() -> String {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    format!(".ripplet-{}-{}.part", std::process::id(), COUNT.fetch_add(1, Relaxed))
 }
 
 /// Removes these files for a process that aborts, perhaps while this thread starts an output: if the list
@@ -159,69 +187,11 @@ pub fn left_in(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let mut left = Vec::new();
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
-        let name = entry.file_name();
-        let name = name.as_encoded_bytes();
-        if name.starts_with(b".ripplet-") && name.ends_with(b".part") {
+        if is_temporary(&entry.file_name()) {
             left.push(entry.path());
         }
     }
     Ok(left)
-}
-
-/// Writes a file atomically through `write`; `-` is standard output.
-///
-/// # Errors
-/// If `write` fails, or the operating system refuses; no partial file remains.
-pub fn whole_file(
-    path: &Path,
-    write: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<()>,
-) -> Result<(), WriteError> {
-    let mut out = Output::create(path)?;
-    write(&mut out).map_err(|source| WriteError { path: path.into(), source })?;
-    out.finish()
-}
-
-/// Atomic file, or standard output.
-#[derive(Debug)]
-pub(crate) enum Output {
-    Standard(BufWriter<io::Stdout>),
-    File(AtomicFile),
-}
-
-impl Output {
-    /// Creates the output that will be `path`; `-` is standard output.
-    pub(crate) fn create(path: &Path) -> Result<Output, WriteError> {
-        Ok(match path == Path::new("-") {
-            true => Output::Standard(BufWriter::new(io::stdout())),
-            false => Output::File(AtomicFile::create(path)?),
-        })
-    }
-
-    /// Makes the file appear.
-    pub(crate) fn finish(self) -> Result<(), WriteError> {
-        match self {
-            Output::Standard(mut out) => {
-                out.flush().map_err(|source| WriteError { path: "-".into(), source })
-            }
-            Output::File(file) => file.commit(),
-        }
-    }
-}
-
-impl Write for Output {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self {
-            Output::Standard(out) => out.write(bytes),
-            Output::File(file) => file.write(bytes),
-        }
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        match self {
-            Output::Standard(out) => out.flush(),
-            Output::File(file) => file.flush(),
-        }
-    }
 }
 
 impl AtomicFile {
@@ -267,7 +237,6 @@ impl AtomicFile {
     }
 
     fn open_beside(destination: &Path) -> io::Result<(File, PathBuf)> {
-        static COUNT: AtomicU64 = AtomicU64::new(0);
         if destination.file_name().is_none() {
             return Err(io::Error::new(ErrorKind::InvalidInput, "this names no file"));
         }
@@ -277,9 +246,7 @@ impl AtomicFile {
             return Err(io::Error::new(ErrorKind::NotFound, sentence));
         }
         loop {
-            let count = COUNT.fetch_add(1, Relaxed);
-            let name = format!(".ripplet-{}-{count}.part", std::process::id());
-            let temporary = folder.join(name);
+            let temporary = folder.join(temporary_name());
             let listed = temporary.clone();
             let mut unfinished = unfinished();
             unfinished.try_reserve(1).map_err(|_| ErrorKind::OutOfMemory)?;
@@ -371,12 +338,20 @@ impl Drop for AtomicFile {
     }
 }
 
+/// Gives a temporary folder its name, unless outputs were stopped.
+pub(super) fn rename_folder(temporary: &Path, destination: &Path) -> io::Result<()> {
+    let mut unfinished = unfinished();
+    fs::rename(temporary, destination)?;
+    unfinished.retain(|other| !other.starts_with(temporary));
+    Ok(())
+}
+
 fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
     // The list is consistent at any time, even if a thread panicked while holding the lock.
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn folder_of(path: &Path) -> &Path {
+pub(super) fn folder_of(path: &Path) -> &Path {
     match path.parent() {
         Some(folder) if folder != Path::new("") => folder,
         _ => Path::new("."),

@@ -2,14 +2,20 @@
 
 pub(crate) mod arcs;
 mod atomic_file;
+mod destination;
+mod folder;
+mod opened;
 pub(crate) mod text;
 
 pub use atomic_file::{
     AtomicFile, OutputsStopped, SyncedTogether, UnfinishedPaths, left_in, remove_unfinished,
-    try_remove_unfinished, whole_file,
+    try_remove_unfinished,
 };
+pub use destination::Destination;
+pub use opened::{check_destination, whole_file};
 
-pub(crate) use atomic_file::Output;
+pub(crate) use folder::PartsFolder;
+pub(crate) use opened::Output;
 
 use ripplet_graph::tasks;
 use std::io;

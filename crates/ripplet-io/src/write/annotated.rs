@@ -3,6 +3,7 @@
 use super::communities::{
     Communities, CommunityNames, Naming, check_communities, write_communities,
 };
+use super::manifest::check_format;
 use super::{Target, refused, whole_file};
 use crate::exchange::{self, Attribute, AttributeKind, Value};
 use crate::shown::shown_id;
@@ -38,6 +39,9 @@ pub fn check_communities_or_graph<'a>(
     let target = target.into();
     let refuse = |source| target.error(source);
     match format_of(target) {
+        Some((format, _)) if target.destination().is_in_parts() => {
+            check_format(format).map(drop).map_err(refuse)
+        }
         Some((format, _)) => exchange::check(format, ids, "vertex").map_err(refuse),
         None if target.resolved_format().is_some_and(|(format, _)| format == Format::Pajek) => {
             Err(refuse(refused(

@@ -1,6 +1,8 @@
 //! Writes communities: a line or row for each vertex and community.
 
 use super::column::{Column, ColumnType};
+use super::manifest::{ManifestColumn, PartRecord};
+use super::parts::{PartRows, TableParts, ends_of};
 use super::{Target, columnar, listing_format, refused, whole_file};
 use crate::output::text::{Fields, Line, push_integer, write_text};
 use crate::{Compression, Format, WriteError};
@@ -57,6 +59,15 @@ impl<'a> Communities<'a> {
         self.vertices.map_or(row as VertexId, |vertices| vertices[row])
     }
 
+    /// Returns the rows of a range of vertices; rows ascend by vertex.
+    fn rows_of(&self, vertices: &Range<VertexId>) -> Range<usize> {
+        let before = |vertex: VertexId| match self.vertices {
+            None => vertex as usize,
+            Some(of) => of.partition_point(|&other| other < vertex),
+        };
+        before(vertices.start)..before(vertices.end)
+    }
+
     /// Rejects rows that are not of these vertices.
     pub(super) fn check(&self, ids: &VertexIds) -> io::Result<()> {
         let (rows, vertices) = (self.rows(), ids.len());
@@ -95,7 +106,8 @@ impl<'a> Communities<'a> {
 /// - `.parquet` and `.arrow`: columns `id` and `community` of the ids' (or names') type (`UInt64`, `Int64` or
 ///   `Utf8`; numbers are `UInt32`) and `strength` (`Float32`).
 ///
-/// `-` is standard output, as `.txt`.
+/// `-` is standard output, as `.txt`. A path or an address that ends in `/` is that of a table in parts, which has one here; see
+/// [`write_communities_part`] for several.
 ///
 /// # Errors
 /// If the extension is unknown, the format cannot hold an id or a name, the rows do not fit `ids`, or the
@@ -121,15 +133,73 @@ pub fn write_communities<'a>(
     naming: Naming<'_>,
 ) -> Result<(), WriteError> {
     let target = target.into();
+    if target.destination().is_in_parts() {
+        let mut parts = TableParts::begin(target)?;
+        let all = 0..ids.len() as VertexId;
+        let part = write_communities_part(&mut parts, (0, all), ids, communities, naming)?;
+        parts.commit()?;
+        return parts.finish(vec![part]);
+    }
     let refuse = |source| target.error(source);
     let (format, compression) = format_for(target, ids).map_err(refuse)?;
-    communities.check(ids).map_err(refuse)?;
-    if let Naming::Given { names, .. } = naming {
-        format_for(target, names).map_err(refuse)?;
-    }
-    let called = CommunityNames::of(communities, ids, naming).map_err(refuse)?;
-    let table = Table { ids, communities, called };
-    whole_file(target.path(), |out| table.write_to(out, format, compression))
+    let table = Table::new(ids, communities, naming, |names| format_for(target, names).map(drop));
+    let table = table.map_err(refuse)?;
+    let all = 0..communities.rows();
+    whole_file(target.path(), |out| table.write_to(out, format, compression, all))
+}
+
+/// Writes a part of a table of communities: the rows of the vertices of a range, which are consecutive. `communities` has the rows of
+/// all vertices, ascending by vertex, so that names of communities do not depend on the parts.
+///
+/// Returns the record of the part, which [`TableParts::finish`] takes. The part does not appear before [`TableParts::commit`].
+///
+/// # Errors
+/// See [`write_communities`].
+///
+/// # Examples
+/// ```
+/// use ripplet_graph::VertexIds;
+/// use ripplet_io::write::{Communities, Naming, TableParts, Target, write_communities_part};
+/// use ripplet_io::Format;
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("communities/");
+/// let ids = VertexIds::Consecutive { first: 10, count: 3 };
+/// let communities = Communities::of_all(&[0, 0, 2]);
+/// let target = Target::new(&path, Some(Format::Csv));
+/// // Usually in two processes, of which the first one sends the token, and gets the records.
+/// let mut first = TableParts::begin(target)?;
+/// let mut other = TableParts::join(target, &first.token(), 1)?;
+/// let own = write_communities_part(&mut first, (0, 0..2), &ids, &communities, Naming::VertexId)?;
+/// let others = write_communities_part(&mut other, (1, 2..3), &ids, &communities, Naming::VertexId)?;
+/// first.commit()?;
+/// other.commit()?;
+/// other.leave();
+/// first.finish(vec![own, others])?;
+/// let part = std::fs::read_to_string(path.join("part-00001.csv"))?;
+/// assert_eq!(part, "id,community\n12,12\n");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn write_communities_part(
+    parts: &mut TableParts,
+    (number, vertices): (usize, Range<VertexId>),
+    ids: &VertexIds,
+    communities: &Communities<'_>,
+    naming: Naming<'_>,
+) -> Result<PartRecord, WriteError> {
+    let target = parts.target();
+    let refuse = |source| target.error(source);
+    let (format, compression) = format_for(target, ids).map_err(refuse)?;
+    let table = Table::new(ids, communities, naming, |names| format_for(target, names).map(drop));
+    let table = table.map_err(refuse)?;
+    let rows = communities.rows_of(&vertices);
+    let ends = (!rows.is_empty()).then(|| {
+        let [first, last] = [rows.start, rows.end - 1].map(|row| communities.vertex(row));
+        ends_of(ids, first, last)
+    });
+    let columns = table.types().into_iter().map(|(name, kind)| ManifestColumn::new(name, kind));
+    let of_part = PartRows { rows: rows.len() as u64, ends, columns: columns.collect() };
+    parts.write_part(number, of_part, |out| table.write_to(out, format, compression, rows))
 }
 
 /// Checks the arguments before there are communities: that the extension is known, and that the format can
@@ -196,16 +266,35 @@ impl<'a> CommunityNames<'a> {
     }
 }
 
-impl Table<'_> {
+impl<'a> Table<'a> {
+    /// Returns the contents of an output, after the check of names that are no ids.
+    fn new(
+        ids: &'a VertexIds,
+        communities: &'a Communities<'a>,
+        naming: Naming<'a>,
+        check_names: impl FnOnce(&VertexIds) -> io::Result<()>,
+    ) -> io::Result<Table<'a>> {
+        communities.check(ids)?;
+        if let Naming::Given { names, .. } = naming {
+            check_names(names)?;
+        }
+        let called = CommunityNames::of(communities, ids, naming)?;
+        Ok(Table { ids, communities, called })
+    }
+
+    /// Writes some of the rows.
     fn write_to(
         &self,
         out: &mut (dyn Write + Send),
         format: Format,
         compression: Compression,
+        all: Range<usize>,
     ) -> io::Result<()> {
-        let all = self.communities.rows();
-        let blocks = all.div_ceil(ROWS);
-        let rows = |block: usize| block * ROWS..all.min((block + 1) * ROWS);
+        let blocks = all.len().div_ceil(ROWS);
+        let rows = |block: usize| {
+            let start = all.start + block * ROWS;
+            start..all.end.min(start + ROWS)
+        };
         match self.fields(format) {
             None => columnar::write_table(out, format, &self.types(), blocks, |block| {
                 self.columns(rows(block))
@@ -342,7 +431,7 @@ mod tests {
             Format::Arrow,
         ] {
             for compression in [Compression::None, Compression::Gzip, Compression::Zstd] {
-                fails_at_every_byte(|out| table.write_to(out, format, compression));
+                fails_at_every_byte(|out| table.write_to(out, format, compression, 0..3));
             }
         }
     }

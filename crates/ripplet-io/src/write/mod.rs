@@ -19,24 +19,29 @@ mod columnar;
 mod columnar;
 mod communities;
 mod graph;
+mod manifest;
 #[cfg(feature = "archives")]
 mod npz;
+mod parts;
 #[cfg(feature = "columnar")]
 mod records;
 mod table;
 mod vertex_table;
 
 pub use crate::output::{
-    AtomicFile, OutputsStopped, SyncedTogether, UnfinishedPaths, left_in, remove_unfinished,
-    try_remove_unfinished, whole_file,
+    AtomicFile, Destination, OutputsStopped, SyncedTogether, UnfinishedPaths, check_destination,
+    left_in, remove_unfinished, try_remove_unfinished, whole_file,
 };
 pub use annotated::{check_communities_or_graph, is_graph, write_communities_or_graph};
 pub use communities::{
     Communities, Naming, check_communities, numbered_by_size, write_communities,
+    write_communities_part,
 };
 pub use graph::write_graph;
+pub use manifest::PartRecord;
 #[cfg(feature = "archives")]
 pub use npz::{Element, NpzWriter};
+pub use parts::TableParts;
 #[cfg(feature = "columnar")]
 pub use records::RecordWriter;
 #[cfg(feature = "columnar")]
@@ -47,6 +52,8 @@ pub use vertex_table::{
     write_values, write_vertex_table,
 };
 
+pub(crate) use manifest::parts_in;
+
 use crate::output::text::Fields;
 use crate::output::{in_order, refused};
 use crate::{Compression, Format, NotBuiltIn, WriteError};
@@ -54,33 +61,41 @@ use ripplet_graph::VertexIds;
 use std::io;
 use std::path::Path;
 
-/// Output of a table: a path, and a format that overrides the one of its extension.
+/// Output of a table: a destination, and a format that overrides the one of its extension.
 ///
-/// Without a format, standard output (`-`) is `.txt`.
+/// Without a format, standard output (`-`) is `.txt`, and parts are `.parquet`.
 #[derive(Clone, Copy, Debug)]
 pub struct Target<'a> {
-    path: &'a Path,
+    destination: Destination<'a>,
     format: Option<Format>,
 }
 
 impl<'a> Target<'a> {
     /// Creates a target of a path, and of a format that overrides the extension's.
     pub fn new(path: &'a Path, format: Option<Format>) -> Target<'a> {
-        Target { path, format }
+        Target { destination: Destination::of(path), format }
     }
 
     /// Returns the path.
     pub fn path(self) -> &'a Path {
-        self.path
+        self.destination.path()
+    }
+
+    /// Returns the destination.
+    pub fn destination(self) -> Destination<'a> {
+        self.destination
     }
 
     /// Returns the format and compression, if the extension or the given format determines them.
     fn resolved_format(self) -> Option<(Format, Compression)> {
-        let by_name = Format::of_path(self.path);
+        if self.destination.is_in_parts() {
+            return Some(parts::format_of(self.format));
+        }
+        let by_name = Format::of_path(self.path());
         match (self.format, by_name) {
             (Some(format), Some((_, compression))) => Some((format, compression)),
-            (Some(format), None) => Some((format, graph::compression_of(self.path))),
-            (None, None) if self.path == Path::new("-") => {
+            (Some(format), None) => Some((format, graph::compression_of(self.path()))),
+            (None, None) if self.destination.is_standard() => {
                 Some((Format::EdgeList, Compression::None))
             }
             (None, by_name) => by_name,
@@ -89,13 +104,13 @@ impl<'a> Target<'a> {
 
     /// Returns an error of writing there.
     fn error(self, source: io::Error) -> WriteError {
-        WriteError { path: self.path.into(), source }
+        WriteError { path: self.path().into(), source }
     }
 }
 
 impl<'a, P: AsRef<Path> + ?Sized> From<&'a P> for Target<'a> {
     fn from(path: &'a P) -> Target<'a> {
-        Target { path: path.as_ref(), format: None }
+        Target::new(path.as_ref(), None)
     }
 }
 

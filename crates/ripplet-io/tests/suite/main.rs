@@ -17,6 +17,7 @@ mod labels;
 mod listings;
 mod memberships;
 mod named_tabs;
+mod parts;
 mod ranked;
 mod records;
 mod rg;

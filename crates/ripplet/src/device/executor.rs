@@ -3,7 +3,6 @@
 use super::gpu::{Gpus, RankGpu};
 use super::gpu_types::Exchanged;
 use super::ranks::OfRank;
-use super::{Device, OpenError};
 use ripplet_graph::GraphView;
 use ripplet_lp::cpu::{CpuExecutor, ThreadError};
 use ripplet_lp::engine::{Parts, bytes_of_state};
@@ -48,29 +47,6 @@ impl AnyExecutor {
     /// If the system refuses the threads.
     pub fn of_rank(threads: Option<usize>, comm: SharedComm) -> Result<AnyExecutor, ThreadError> {
         Ok(AnyExecutor(On::Rank(OfRank::new(threads, comm)?)))
-    }
-
-    /// Has GPUs update the vertices of a rank, one each: the ranks of a host take those of the choice in turn, and each may use at
-    /// most `memory` bytes of its GPU in a run. An executor that is no rank's ignores it, as `auto` and the CPU are the cores.
-    ///
-    /// # Errors
-    /// If the GPU cannot be opened, or `memory` is given and the choice names no GPU.
-    pub fn with_rank_gpu(
-        self,
-        device: &Device,
-        memory: Option<u64>,
-        rank_on_host: usize,
-    ) -> Result<AnyExecutor, OpenError> {
-        let On::Rank(rank) = self.0 else { return Ok(self) };
-        let numbers = if device.is_auto() { &[] } else { device.numbers() };
-        let Some(&number) = numbers.get(rank_on_host % numbers.len().max(1)) else {
-            return match memory {
-                None => Ok(AnyExecutor(On::Rank(rank))),
-                Some(_) => Err(OpenError::LimitWithoutGpu("the device is the CPU".into())),
-            };
-        };
-        let gpu = RankGpu::open(number, memory).map_err(|found| OpenError::Gpu(found.error))?;
-        Ok(AnyExecutor(On::Rank(rank.on_gpu(gpu))))
     }
 
     /// Sets the vertices of each rank, whose graph then needs the lists of its own vertices alone: see

@@ -1,6 +1,7 @@
 //! Opening of a device, before the graph is read.
 
-use super::gpu::{Gpus, USUAL_REASON};
+use super::executor::On;
+use super::gpu::{Gpus, RankGpu, USUAL_REASON};
 use super::gpu_types::Unopened;
 use super::{AnyExecutor, Device, Fallback};
 use crate::Storage;
@@ -106,6 +107,31 @@ impl Device {
             None => Ok(Fallback { reason, is_usual }),
             Some(_) => Err(OpenError::LimitWithoutGpu(reason)),
         }
+    }
+}
+
+impl AnyExecutor {
+    /// Has GPUs update the vertices of a rank, one each: the ranks of a host take those of the choice in turn, and each may use at
+    /// most `memory` bytes of its GPU in a run. An executor that is no rank's ignores it, as `auto` and the CPU are the cores.
+    ///
+    /// # Errors
+    /// If the GPU cannot be opened, or `memory` is given and the choice names no GPU.
+    pub fn with_rank_gpu(
+        self,
+        device: &Device,
+        memory: Option<u64>,
+        rank_on_host: usize,
+    ) -> Result<AnyExecutor, OpenError> {
+        let On::Rank(rank) = self.0 else { return Ok(self) };
+        let numbers = if device.is_auto() { &[] } else { device.numbers() };
+        let Some(&number) = numbers.get(rank_on_host % numbers.len().max(1)) else {
+            return match memory {
+                None => Ok(AnyExecutor(On::Rank(rank))),
+                Some(_) => Err(OpenError::LimitWithoutGpu("the device is the CPU".into())),
+            };
+        };
+        let gpu = RankGpu::open(number, memory).map_err(|found| OpenError::Gpu(found.error))?;
+        Ok(AnyExecutor(On::Rank(rank.on_gpu(gpu))))
     }
 }
 

@@ -354,7 +354,7 @@ fn check_graphs(analysis: Analysis, batch: &GraphBatch, table: &str) {
         let mut alone_table = TableWriter::create(&path, shape).unwrap();
         let take =
             |part: Part<'_>, columns: &[ColumnData<'_>]| Ok(alone_table.append(part, columns)?);
-        analysis.of_graph(&alone, &mut (), take).unwrap();
+        analysis.of_graph((&alone).into(), &mut (), take).unwrap();
         alone_table.finish().unwrap();
         let text = std::fs::read_to_string(&path).unwrap();
         for row in text.lines().skip(1) {
@@ -444,7 +444,7 @@ fn a_device_answers_what_the_cpu_does() {
                 expected.push(format!("{columns:?}"));
                 Ok(())
             };
-            analysis.of_graph(&graph, &mut (), take).unwrap();
+            analysis.of_graph((&graph).into(), &mut (), take).unwrap();
             assert_eq!(found, expected, "{analysis:?}");
         }
     }
