@@ -68,7 +68,8 @@ def test_an_address_is_a_path() -> None:
 
 @pytest.mark.usefixtures("settings")
 def test_communities_are_written(endpoint: str, tmp_path: Path) -> None:
-    found = rp.communities(PAYMENTS, weight=True)
+    graph = rp.graph(PAYMENTS, weight=True)
+    found = rp.communities(graph)
     found.write(tmp_path / "c.csv")
     for name, part in [("c.csv", "c.csv"), ("parts/", "parts/part-00000.csv")]:
         found.write(f"s3://data/{name}", format="csv")
@@ -77,6 +78,10 @@ def test_communities_are_written(endpoint: str, tmp_path: Path) -> None:
             assert answer.read() == (tmp_path / "c.csv").read_bytes()
     with pytest.raises(OSError, match="objects of this prefix exist already"):
         found.write("s3://data/parts/")
+    graph.write("s3://data/g.rg")
+    assert rp.graph("s3://data/g.rg").edges == graph.edges
+    with pytest.raises(OSError, match="outputs are on a disk, not behind s3://"):
+        graph.write("s3://data/g.rgz")
 
 
 @pytest.mark.usefixtures("settings")
@@ -93,6 +98,4 @@ def test_addresses_that_are_refused() -> None:
     assert "secret" not in str(raised.value)
     with pytest.raises(OSError, match="a web server takes no outputs"):
         rp.communities([(1, 2)]).write("https://example.org/c.csv")
-    with pytest.raises(OSError, match="outputs are on a disk, not behind s3://"):
-        rp.graph([(1, 2)]).write("s3://data/g.rg")
     assert not os.path.exists("s3:")
