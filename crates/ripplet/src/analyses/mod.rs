@@ -210,8 +210,10 @@ pub enum AnalyseError {
     /// The analysis failed.
     #[error(transparent)]
     Run(#[from] SwarmError),
-    /// A GPU was asked for on several ranks.
-    #[error("the device is a GPU, and ranks share analyses on their CPUs: leave the device out")]
+    /// A GPU, or a limit of its memory, was asked for on several ranks.
+    #[error(
+        "a GPU is asked for, and ranks share analyses on their CPUs: leave the device and a limit of its memory out"
+    )]
     GpuOnRanks,
     /// The ranks have different graphs or settings.
     #[error(transparent)]

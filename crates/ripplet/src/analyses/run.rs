@@ -258,7 +258,8 @@ impl<'g> AnalysisRun<'g> {
 
     /// Returns the vertices of this rank. What ranks do not share is refused on all of them, before the first message.
     fn share(&self, comm: &SharedComm) -> Result<Range<VertexId>, AnalyseError> {
-        if !self.device.is_auto() && !self.device.is_cpu() {
+        let is_gpu = !self.device.is_auto() && !self.device.is_cpu();
+        if is_gpu || self.memory.is_some() {
             return Err(AnalyseError::GpuOnRanks);
         }
         if self.selection()?.scope() == Scope::Chosen {

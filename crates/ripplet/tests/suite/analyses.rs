@@ -374,4 +374,13 @@ fn ranks_share_a_run() {
         error
     });
     assert!(refused.iter().all(|error| matches!(error, AnalyseError::Run(SwarmError::NotOnRanks))));
+    let on_gpu: [fn(AnalysisRun<'_>) -> AnalysisRun<'_>; 2] =
+        [|run| run.device(Device::cuda(0)), |run| run.device_memory(9)];
+    for on_gpu in on_gpu {
+        let refused = Threads::run(2, Duration::from_secs(10), |comm| {
+            let run = on_gpu(analyse(&graph, "pagerank").unwrap());
+            run.ranks(Arc::new(Mutex::new(comm))).run().err()
+        });
+        assert!(refused.iter().all(|error| matches!(error, Some(AnalyseError::GpuOnRanks))));
+    }
 }
