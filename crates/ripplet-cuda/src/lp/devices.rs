@@ -237,7 +237,9 @@ impl<D: Peer> DevicesExecutor<D> {
         for (rank, name) in ranks.iter_mut().zip(&self.names) {
             rank.join(&buffers).map_err(|error| named(name, error))?;
         }
-        let transfer_seconds = start.elapsed().as_secs_f64();
+        // That of the first rank is counted by the rank.
+        let of_first = ranks.first().map_or(0.0, DeviceRank::transfer_seconds);
+        let transfer_seconds = (start.elapsed().as_secs_f64() - of_first).max(0.0);
         Ok(RankRounds { ranks, group: self.peers(), transfer_seconds })
     }
 

@@ -157,6 +157,11 @@ impl<'a, D: Device> DeviceRank<'a, D> {
         layout.frontier.restore(memory, checkpoint, &self.run.own())
     }
 
+    /// Returns the seconds of moving the graph to the device.
+    pub fn transfer_seconds(&self) -> f64 {
+        self.transfer_seconds
+    }
+
     /// Returns the addresses of this device's send buffers, for its peers.
     pub fn send_buffers(&self) -> SendBuffers {
         self.run.layout.ranks.send_buffers(self.run.memory.base())
