@@ -31,6 +31,7 @@ pub enum Need {
     Server,
     /// MPI, whose folder a variable names.
     Mpi,
+    MpiAndGpus,
     /// Something that a test cannot have: the network, minutes, a package.
     Other,
 }
@@ -119,6 +120,7 @@ impl Command {
             Some("a GPU" | "two GPUs" | "four GPUs") => Need::Gpu,
             Some("a server") => Need::Server,
             Some("MPI") => Need::Mpi,
+            Some("MPI and two GPUs") => Need::MpiAndGpus,
             Some(_) => Need::Other,
             None if comment.starts_with("takes minutes") => Need::Other,
             None => Need::Nothing,

@@ -167,7 +167,9 @@ fn try_command(clone: &Clone, command: &Command) -> Result<(), String> {
     if text.starts_with("cargo ") {
         return check_cargo(text);
     }
-    if command.need() == Need::Other || (command.need() == Need::Mpi && mpi().is_none()) {
+    let needs_gpu = matches!(command.need(), Need::Gpu | Need::MpiAndGpus);
+    let needs_mpi = matches!(command.need(), Need::Mpi | Need::MpiAndGpus);
+    if command.need() == Need::Other || (needs_mpi && mpi().is_none()) {
         let (code, printed) = clone.run("bash", &format!("set -n\n{text}"));
         return (code == Some(0)).then_some(()).ok_or(printed);
     }
@@ -179,12 +181,14 @@ fn try_command(clone: &Clone, command: &Command) -> Result<(), String> {
     let failed = |what: &str| Err(format!("{what}; exit code {code:?}; it printed:\n{printed}"));
     let about = |words: &[&str]| words.iter().any(|word| printed.contains(word));
     let is_refused = match command.need() {
-        Need::Gpu => code == Some(1) && about(&["NVIDIA", "GPU", "CUDA", "cuda"]),
+        Need::Gpu | Need::MpiAndGpus => {
+            code == Some(1) && about(&["NVIDIA", "GPU", "CUDA", "cuda"])
+        }
         Need::Server => code != Some(0) && about(&["connect", "server"]),
         Need::Nothing | Need::Mpi | Need::Other => command.fails() && matches!(code, Some(1..=3)),
     };
     match command.missing(&printed) {
-        _ if command.need() == Need::Gpu && is_refused => try_on_the_cpu(clone, text),
+        _ if needs_gpu && is_refused => try_on_the_cpu(clone, text),
         _ if command.need() == Need::Server && is_refused => Ok(()),
         Some(line) => failed(&format!("it does not print `{line}`, in this order")),
         None if is_refused || (code == Some(0) && !command.fails()) => Ok(()),
