@@ -226,15 +226,11 @@ fn an_interruption_aborts_the_upload() {
         }
         assert_eq!(server.uploads("data"), 1);
         let sent = Instant::now();
-        assert!(
-            Command::new("kill")
-                .args(["-INT", &child.id().to_string()])
-                .status()
-                .unwrap()
-                .success()
-        );
+        // SIGINT is ignored by what was started in the background.
+        let killed = Command::new("kill").args(["-TERM", &child.id().to_string()]).status();
+        assert!(killed.unwrap().success());
         let said = Said::of(child.wait_with_output().unwrap());
-        assert_eq!(said.code, Some(130), "{said:?}");
+        assert_eq!(said.code, Some(143), "{said:?}");
         assert!(said.error.contains("interrupted; nothing was written"), "{said:?}");
         assert!(sent.elapsed() < Duration::from_secs(5), "{:?}", sent.elapsed());
         assert_eq!((server.objects("data", "").len(), server.uploads("data")), (0, 0), "{out}");
