@@ -42,6 +42,9 @@ use std::time::Duration;
 const FIRST_REPORT: Duration = Duration::from_secs(1);
 /// The time that the last lines of a rank have before another one's end makes the launcher end all.
 const LAST_LINES: Duration = Duration::from_millis(200);
+/// The time in which all ranks find that one of them is lost. Until then, none that has found it breaks its connections: MPI may
+/// crash where they break.
+const FINDING: Duration = Duration::from_secs(1);
 /// The default of `--rank-deadline`, in seconds.
 const DEADLINE: u32 = 60;
 
@@ -497,8 +500,10 @@ fn leave_after(lost: &CommError, own: usize) -> ! {
         }
     }
     let _stopped = remove_unfinished();
-    if own > 0 {
-        sleep(LAST_LINES);
+    match *lost {
+        CommError::Silent { .. } => sleep(FINDING),
+        _ if own > 0 => sleep(LAST_LINES),
+        _ => {}
     }
     leave(status)
 }
