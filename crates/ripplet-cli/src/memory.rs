@@ -16,6 +16,7 @@ use clap::Args;
 use ripplet::device::{HostLimit, available_memory};
 use ripplet::lp::{Item, Plan};
 use std::alloc::{GlobalAlloc, Layout, System};
+use std::fmt;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize};
 
@@ -293,18 +294,30 @@ fn is_refused_by_user() -> bool {
     BY_LIMIT.load(Relaxed) && GIVEN.load(Relaxed)
 }
 
+/// The sentence on a request of so many bytes that exceeded the user's limit; to write it takes no memory.
+struct Exceeded {
+    bytes: usize,
+}
+
+impl fmt::Display for Exceeded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let limit = Size(LIMIT.load(Relaxed).unsigned_abs());
+        write!(
+            f,
+            "the memory does not suffice: {limit} is what --host-memory or {VARIABLE} allows, and {} bytes more were refused",
+            self.bytes
+        )
+    }
+}
+
 /// Returns the failure of the last request that was refused where no error says so, if one was.
 pub fn refusal() -> Option<Failure> {
     let bytes = Some(REFUSED.load(Relaxed)).filter(|&bytes| bytes > 0)?;
     if !is_refused_by_user() {
         return Some(Failure::Memory { bytes });
     }
-    let limit = Size(LIMIT.load(Relaxed).unsigned_abs());
     Some(Failure::refused(
-        format!(
-            "the memory does not suffice: {limit} is what --host-memory or {VARIABLE} allows, and {bytes} bytes more were \
-             refused"
-        ),
+        Exceeded { bytes }.to_string(),
         "allow more of it, or use fewer --threads",
     ))
 }
@@ -359,16 +372,11 @@ extern "C" fn last_message(signal: libc::c_int) {
     ripplet::io::write::try_remove_unfinished();
     let by_user = is_refused_by_user();
     let status = if by_user { ExitStatus::Wrong } else { ExitStatus::Failed };
-    let limit = Size(LIMIT.load(Relaxed).unsigned_abs());
     let mut text = [0u8; 320];
     let mut rest = &mut text[..];
     let _ = match refused {
         0 => writeln!(rest, "error: the memory does not suffice to start a thread"),
-        _ if by_user => writeln!(
-            rest,
-            "error: the memory does not suffice: {limit} is what --host-memory or RIPPLET_HOST_MEMORY allows, and {refused} \
-             bytes more were refused"
-        ),
+        _ if by_user => writeln!(rest, "error: {}", Exceeded { bytes: refused }),
         _ => {
             writeln!(rest, "error: the memory does not suffice: {refused} bytes more were refused")
         }

@@ -7,7 +7,7 @@
 //! share a run are [`Rank`]s of an [`Exchange`]; a [`CpuRank`] is one on the CPU, and a [`RankDevice`] has others.
 
 pub use crate::finishing::{Communities, Finisher, Finishing, finish_on_host};
-pub use crate::ranked::{EndRun, RankDevice, RankTask};
+pub use crate::ranked::{EndRun, RankDevice, RankTask, join_active, sum_of_ranks};
 pub use crate::ranks::{
     CpuRank, Exchange, Loads, Parts, Rank, RankStart, RankTotals, SingleRank, Update, run_phase,
 };

@@ -104,6 +104,7 @@ impl Layout {
         if split.is_some_and(|split| split.supply == Supply::Staged) {
             plan = plan.with("staging buffer", 4 * lists.most_wanted + STAGING_BUFFER_BYTES);
         }
+        let plan = host_plan(plan, task, &share);
         Layout {
             lists,
             labels,
@@ -117,7 +118,7 @@ impl Layout {
             share,
             ranks,
             bytes: places.bytes,
-            plan: host_plan(plan, task),
+            plan,
         }
     }
 
@@ -161,8 +162,9 @@ impl Layout {
     }
 }
 
-/// Adds the host's memory beside the graph: what the caller gave, and results.
-fn host_plan(plan: Plan, task: Task<'_>) -> Plan {
+/// Adds the host's memory beside the graph: what the caller gave, and results. Processes that share a run finish it together, in
+/// another way.
+fn host_plan(plan: Plan, task: Task<'_>, share: &Share) -> Plan {
     let Task { graph, program, settings, .. } = task;
     let vertices = u64::from(graph.vertices());
     let written = program.columns.iter().filter(|spec| spec.written);
@@ -176,7 +178,10 @@ fn host_plan(plan: Plan, task: Task<'_>) -> Plan {
         ("shares of label totals", if has_shares(task) { 4 * vertices } else { 0 }),
         (
             "splitting and merging",
-            engine::bytes_of_finishing(graph, settings, rayon::current_num_threads()),
+            match share.is_of_processes {
+                true => 0,
+                false => engine::bytes_of_finishing(graph, settings, rayon::current_num_threads()),
+            },
         ),
     ] {
         if bytes > 0 {

@@ -25,7 +25,9 @@ use super::totals::Volumes;
 use bytemuck::Zeroable;
 use ripplet_gpu::Device;
 use ripplet_graph::memory;
-use ripplet_lp::engine::{EndRun, Exchange, RankDevice, RankStart, RankTask, RankTotals};
+use ripplet_lp::engine::{
+    EndRun, Exchange, RankDevice, RankStart, RankTask, RankTotals, join_active, sum_of_ranks,
+};
 use ripplet_lp::{Outcome, Plan, Round, RoundObserver, RunError};
 use ripplet_ranks::{Comm, CommError, Received};
 use std::convert::Infallible;
@@ -39,9 +41,7 @@ impl<D: Device + fmt::Debug + Send + Sync> RankDevice for DeviceExecutor<D> {
         let room = self.room().unwrap_or(u64::MAX);
         let own = self.task_of(task);
         let Ok(layout) = layout_of(own, share_of(task), room, Ok::<bool, Infallible>);
-        let mut plan = layout.plan;
-        plan.items.retain(|item| item.purpose != "splitting and merging");
-        plan.with("degrees", 4 * u64::from(task.graph.vertices()))
+        layout.plan.with("degrees", 4 * u64::from(task.graph.vertices()))
     }
 
     fn run_rank(
@@ -159,33 +159,17 @@ struct Processes<'c> {
 }
 
 impl<'a, D: Device> Group<'a, D> for Processes<'_> {
+    /// Performs the phases on the rank that is here; returns the sum of the counts of all.
     fn perform(&self, ranks: &mut Vec<DeviceRank<'a, D>>) -> Result<Vec<Round>, RunError> {
-        let mut counts = [0; 5];
-        let mut is_traced = false;
-        for rank in ranks {
+        let count = |rank: &mut DeviceRank<'a, D>| {
             perform_phases(rank, &mut ProcessExchange { comm: self.comm })?;
-            let Round { changed, visited, scanned, nan_scores, fingerprint, .. } = rank.count()?;
-            is_traced = fingerprint.is_some();
-            counts = [changed, visited, scanned, nan_scores, fingerprint.unwrap_or(0)];
-        }
-        let all = locked(self.comm).all_gather("counts", &[counts])?;
-        let of_rank = |[changed, visited, scanned, nan_scores, print]: [u64; 5]| {
-            let fingerprint = is_traced.then_some(print);
-            Round { changed, visited, scanned, nan_scores, fingerprint, ..Round::default() }
+            sum_of_ranks(rank.count()?, self.comm)
         };
-        Ok(all.all().map(of_rank).collect())
+        ranks.iter_mut().map(count).collect()
     }
 
     fn add_active(&self, words: &mut [u64]) -> Result<(), RunError> {
-        let set = (0..).zip(&*words).filter(|&(_, &word)| word != 0);
-        let own: Vec<u64> = set.flat_map(|(at, &word)| [at, word]).collect();
-        let received = locked(self.comm).all_gather("active vertices", &own)?;
-        for pair in received.iter().flat_map(|words| words.chunks_exact(2)) {
-            if let Some(word) = words.get_mut(pair[0] as usize) {
-                *word |= pair[1];
-            }
-        }
-        Ok(())
+        join_active(words, self.comm)
     }
 }
 

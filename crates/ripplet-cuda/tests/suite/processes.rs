@@ -2,10 +2,10 @@
 
 use crate::graphs::{Edges, Storage};
 use crate::large::all_classes;
+use crate::several::{counts, web, with_all};
 use ripplet_cuda::DeviceExecutor;
 use ripplet_cuda::lp::{Supply, Tuning};
 use ripplet_emulator::EmulatedDevice;
-use ripplet_generate::Web;
 use ripplet_graph::{Graph, GraphView, MAX_SHARD_ARCS};
 use ripplet_lp::counters::Counter;
 use ripplet_lp::cpu::CpuExecutor;
@@ -20,18 +20,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 const DEADLINE: Duration = Duration::from_secs(120);
-
-fn web(scale: u32) -> Edges {
-    let table = Web::new(scale).generate().unwrap();
-    let pairs = table.sources().iter().copied().zip(table.targets().iter().copied());
-    Edges::new(table.ids().len() as u32, pairs)
-}
-
-/// Adds a weight and a direction to each edge.
-fn with_all(edges: Edges) -> Edges {
-    let weights = (0..edges.pairs.len() as u32).map(|row| 1 + row % 7).collect();
-    Edges { weights: Some(weights), ..edges.directed() }
-}
 
 /// Returns the executor of a rank on an emulated device, whose blocks run in an order of their own.
 fn on_device(comm: Comm, tuning: Tuning, memory: Option<u64>) -> RankExecutor {
@@ -58,13 +46,6 @@ fn run<'g>(
         };
         executor.run(graph, program, settings, &mut ())
     })
-}
-
-fn counts(outcome: &Outcome) -> Vec<([u64; 4], Option<u64>)> {
-    let of = |round: &Round| {
-        ([round.changed, round.visited, round.scanned, round.nan_scores], round.fingerprint)
-    };
-    outcome.rounds.iter().map(of).collect()
 }
 
 fn equal(found: Vec<Result<Outcome, RunError>>, expected: &Outcome, name: &str) {

@@ -75,19 +75,19 @@ fn devices(count: u64, way: TransportKind) -> DevicesExecutor<EmulatedDevice> {
     executor
 }
 
-fn web(scale: u32) -> Edges {
+pub fn web(scale: u32) -> Edges {
     let table = Web::new(scale).generate().unwrap();
     let pairs = table.sources().iter().copied().zip(table.targets().iter().copied());
     Edges::new(table.ids().len() as u32, pairs)
 }
 
 /// Adds a weight and a direction to each edge.
-fn with_all(edges: Edges) -> Edges {
+pub fn with_all(edges: Edges) -> Edges {
     let weights = (0..edges.pairs.len() as u32).map(|row| 1 + row % 7).collect();
     Edges { weights: Some(weights), ..edges.directed() }
 }
 
-fn counts(outcome: &Outcome) -> Vec<([u64; 4], Option<u64>)> {
+pub fn counts(outcome: &Outcome) -> Vec<([u64; 4], Option<u64>)> {
     let of = |round: &Round| {
         ([round.changed, round.visited, round.scanned, round.nan_scores], round.fingerprint)
     };

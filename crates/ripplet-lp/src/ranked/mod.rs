@@ -47,6 +47,7 @@ mod together;
 
 pub use device::{EndRun, RankDevice, RankTask};
 pub use rank_labels::{BadRankLabels, RankLabels};
+pub use rounds::{join_active, sum_of_ranks};
 
 use crate::cpu::CpuExecutor;
 use crate::ranks::{Parts, RankStart, RankTotals};

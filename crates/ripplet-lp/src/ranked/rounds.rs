@@ -6,7 +6,9 @@ use crate::ranks::{CpuRank, run_phase};
 use crate::rounds::{Finished, Rounds};
 use crate::{Round, RunError, State};
 use ripplet_graph::Observer;
+use ripplet_ranks::Comm;
 use std::borrow::Cow;
+use std::sync::Mutex;
 
 /// A run in progress on a rank.
 pub(super) struct RankRounds<'a> {
@@ -26,28 +28,14 @@ impl Rounds for RankRounds<'_> {
             let mut watched = Watched { rank: &mut *self.state, observer };
             run_phase(&mut watched, &mut self.link)?;
         }
-        let Round { changed, visited, scanned, nan_scores, fingerprint, .. } =
-            self.state.end_round();
-        let counts = [changed, visited, scanned, nan_scores, fingerprint.unwrap_or(0)];
-        let sum = |a: [u64; 5], b: [u64; 5]| std::array::from_fn(|at| a[at].wrapping_add(b[at]));
-        let [changed, visited, scanned, nan_scores, print] =
-            locked(self.link.comm).all_reduce("counts", counts, sum)?;
-        let fingerprint = fingerprint.map(|_| print);
-        Ok(Round { changed, visited, scanned, nan_scores, fingerprint, ..Round::default() })
+        sum_of_ranks(self.state.end_round(), self.link.comm)
     }
 
     fn state(&mut self) -> Result<State<'_>, RunError> {
         self.link.gather(&mut *self.state, Some(&self.keepers))?;
         let state = self.state.state();
-        let words = (0..).zip(&*state.active).filter(|&(_, &word)| word != 0);
-        let own: Vec<u64> = words.flat_map(|(at, &word)| [at, word]).collect();
-        let received = locked(self.link.comm).all_gather("active vertices", &own)?;
-        let mut active = vec![0; state.active.len()];
-        for pair in received.iter().flat_map(|words| words.chunks_exact(2)) {
-            if let Some(word) = active.get_mut(pair[0] as usize) {
-                *word |= pair[1];
-            }
-        }
+        let mut active = state.active.into_owned();
+        join_active(&mut active, self.link.comm)?;
         Ok(State { active: Cow::Owned(active), ..state })
     }
 
@@ -57,4 +45,34 @@ impl Rounds for RankRounds<'_> {
         drop(self.link);
         self.state.finish()
     }
+}
+
+/// Returns the counts of a round on all ranks, from those of each, which call it at the same time.
+///
+/// # Errors
+/// If a message fails.
+pub fn sum_of_ranks(own: Round, comm: &Mutex<Comm>) -> Result<Round, RunError> {
+    let Round { changed, visited, scanned, nan_scores, fingerprint, .. } = own;
+    let counts = [changed, visited, scanned, nan_scores, fingerprint.unwrap_or(0)];
+    let sum = |a: [u64; 5], b: [u64; 5]| std::array::from_fn(|at| a[at].wrapping_add(b[at]));
+    let [changed, visited, scanned, nan_scores, print] =
+        locked(comm).all_reduce("counts", counts, sum)?;
+    let fingerprint = fingerprint.map(|_| print);
+    Ok(Round { changed, visited, scanned, nan_scores, fingerprint, ..Round::default() })
+}
+
+/// Adds the active vertices of all other ranks to those of this one, a bit each; all ranks call it at the same time.
+///
+/// # Errors
+/// If a message fails.
+pub fn join_active(words: &mut [u64], comm: &Mutex<Comm>) -> Result<(), RunError> {
+    let set = (0..).zip(&*words).filter(|&(_, &word)| word != 0);
+    let own: Vec<u64> = set.flat_map(|(at, &word)| [at, word]).collect();
+    let received = locked(comm).all_gather("active vertices", &own)?;
+    for pair in received.iter().flat_map(|words| words.chunks_exact(2)) {
+        if let Some(word) = words.get_mut(pair[0] as usize) {
+            *word |= pair[1];
+        }
+    }
+    Ok(())
 }

@@ -305,7 +305,8 @@ pub(super) fn watch(shared: &Arc<Shared>, rank: usize, size: usize, deadline: Du
                 if let CommError::Failed { .. } = lost {
                     answer(&mut peers, shared);
                 }
-                // Ranks end now, and MPI may crash in a call when their connections break: nobody calls it meanwhile.
+                // Ranks end now, and MPI may crash in a call when their connections break: no other thread calls it
+                // meanwhile.
                 let _calls = shared.calls();
                 shared.alarm.ring(&lost);
                 break;
