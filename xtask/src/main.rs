@@ -2,6 +2,7 @@
 //! `cargo xtask soak`, `cargo xtask site`, `cargo xtask fuzz`, `cargo xtask deny`, `cargo xtask gpu-test`.
 
 mod circles;
+mod documentation;
 mod features;
 mod gpu_test;
 mod soak;
@@ -39,8 +40,20 @@ cargo xtask gpu-test                       makes target/gpu-test: the GPU tests 
 cargo xtask gpu-test --run [ARGUMENT…]     makes it and runs it here; arguments are run.sh's";
 
 fn main() -> ExitCode {
+    let outcome = documentation::in_place_of_rustdoc().unwrap_or_else(chore);
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("{message}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Does the chore that the arguments name.
+fn chore() -> Result<(), String> {
     let arguments: Vec<String> = env::args().skip(1).collect();
-    let outcome = match arguments.split_first() {
+    match arguments.split_first() {
         Some((verb, rest)) if verb == "test" => test::test(rest),
         Some((verb, [])) if verb == "circles" => circles::circles(),
         Some((verb, rest)) if verb == "features" => features::features(rest),
@@ -50,13 +63,6 @@ fn main() -> ExitCode {
         Some((verb, [])) if verb == "deny" => soak::deny(),
         Some((verb, rest)) if verb == "gpu-test" => gpu_test::gpu_test(rest),
         _ => Err(USAGE.to_owned()),
-    };
-    match outcome {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(message) => {
-            eprintln!("{message}");
-            ExitCode::FAILURE
-        }
     }
 }
 

@@ -4,7 +4,7 @@
 //! test runs alone. Side by side, the next binary fills the cores meanwhile. The tests of the documentation, which
 //! rustdoc builds one crate after the other on one core, run beside them.
 
-use crate::{USAGE, root, run};
+use crate::{USAGE, documentation, root};
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -57,7 +57,7 @@ pub fn test(packages: &[String]) -> Result<(), String> {
     let documentation = std::thread::scope(|threads| {
         let documentation = threads.spawn(|| {
             let begin = Instant::now();
-            run(cargo_test(packages).args(["--doc", "--quiet"]))?;
+            documentation::test(&mut cargo_test(packages))?;
             println!("documentation ({:.0} s)", begin.elapsed().as_secs_f64());
             Ok(())
         });
