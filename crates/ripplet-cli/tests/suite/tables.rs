@@ -122,9 +122,10 @@ fn tables_with_the_index_of_pandas() {
         "read 2 edges: source = \"sender\", target = \"receiver\"; \"amount\" (--weighted reads it) and 1 other column ignored"
     );
     sandbox.fails("communities c.csv -o c.tsv", 2, &["--columns"]);
-    for file in ["d.csv", "e.csv"] {
-        sandbox.fails(&format!("communities {file} -o c.tsv"), 2, &["vertex id is empty"]);
-    }
+    let unnamed = "the first column has no name";
+    sandbox.fails("communities d.csv -o c.tsv", 2, &[unnamed, "--columns 1,2"]);
+    sandbox.fails("communities c.csv -o c.tsv --header", 2, &[unnamed, "--columns buyer,shop"]);
+    sandbox.fails("communities e.csv -o c.tsv", 2, &["vertex id is empty"]);
 }
 
 #[test]
