@@ -22,7 +22,7 @@ use crate::fault::Fault;
 use crate::output::text::push_json;
 use crate::output::text::push_weight;
 use crate::shown::shown_number;
-use crate::text::{LIST_OF_LISTS, LIST_OF_OBJECTS, Text, is_json_lines};
+use crate::text::{Text, is_json_lines, what_to_do_with_list};
 use rayon::prelude::*;
 use ripplet_graph::{Direction, Graph, VertexId};
 use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
@@ -35,9 +35,8 @@ pub(super) fn read(text: &mut Text<'_>, options: &ReadOptions) -> Result<Found, 
     /// Bytes that are examined.
     const LOOK: usize = 4096;
     let head = text.look_ahead(LOOK);
-    if let [b'[', rest @ ..] = head.trim_ascii_start() {
-        let is_of_lists = rest.trim_ascii_start().starts_with(b"[");
-        return Err(Fault::line(1, if is_of_lists { LIST_OF_LISTS } else { LIST_OF_OBJECTS }));
+    if let [b'[', list @ ..] = head.trim_ascii_start() {
+        return Err(Fault::line(1, what_to_do_with_list(list)));
     }
     if is_json_lines(head) {
         let sentence = "this is JSON lines, an object a line, not one object with `nodes`: use --from jsonl, or name the \

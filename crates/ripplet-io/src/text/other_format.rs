@@ -43,16 +43,12 @@ pub(super) fn check(text: &mut Text<'_>) -> Result<(), Fault> {
 /// What it is, and how to read it.
 pub(super) fn check_json_lines(text: &mut Text<'_>) -> Result<(), Fault> {
     let head = text.look_ahead(LOOK).trim_ascii_start();
-    let has = |part: &[u8]| memmem::find(head, part).is_some();
-    let begins_list = |after: &[u8]| after.trim_ascii_start().first().copied();
+    let has_list = |key: &[u8]| {
+        memmem::find(head, key).is_some_and(|at| is_json(&head[at + key.len()..], b":["))
+    };
     let sentence = match head {
-        [b'[', rest @ ..] if begins_list(rest) == Some(b'{') => LIST_OF_OBJECTS,
-        [b'[', rest @ ..] if begins_list(rest) == Some(b'[') => LIST_OF_LISTS,
-        [b'[', ..] => {
-            "each line is a list, not an object such as {\"source\": 1, \"target\": 2}: make a table of it, such as with \
-             jq -r '@csv' FILE > edges.csv"
-        }
-        [b'{', ..] if has(b"\"nodes\"") && (has(b"\"links\"") || has(b"\"edges\"")) => {
+        [b'[', list @ ..] => what_to_do_with_list(list),
+        [b'{', ..] if has_list(b"\"nodes\"") => {
             "this is one object with `nodes`, not an object a line: use --from json, or name the file .json"
         }
         [b'{', ..] if first_line(head) == b"{" => {
@@ -64,12 +60,22 @@ pub(super) fn check_json_lines(text: &mut Text<'_>) -> Result<(), Fault> {
     Err(Fault::line(text.line() + 1, sentence))
 }
 
-/// What to do about one list of objects.
-pub(crate) const LIST_OF_OBJECTS: &str = "the file is one list of objects: make an object a line of it, such as with jq -c '.[]' \
-                                          FILE > edges.jsonl, and read that";
-/// What to do about one list of lists.
-pub(crate) const LIST_OF_LISTS: &str = "the file is one list of lists: make a table of it, such as with jq -r '.[] | @csv' FILE > \
-                                        edges.csv, and read that";
+/// Returns what to do with a list under the name of JSON or JSON lines, by what follows its first bracket.
+pub(crate) fn what_to_do_with_list(list: &[u8]) -> &'static str {
+    match list.trim_ascii_start() {
+        [] | [b'{' | b']', ..] => {
+            "the file is one list of objects: make an object a line of it, such as with jq -c '.[]' FILE > edges.jsonl, and \
+             read that"
+        }
+        [b'[', ..] => {
+            "the file is one list of lists: make a table of it, such as with jq -r '.[] | @csv' FILE > edges.csv, and read that"
+        }
+        _ => {
+            "each line is a list, not an object such as {\"source\": 1, \"target\": 2}: make a table of it, such as with \
+             jq -r '@csv' FILE > edges.csv"
+        }
+    }
+}
 
 /// Returns the first line, without blanks at its end.
 fn first_line(text: &[u8]) -> &[u8] {
@@ -138,10 +144,9 @@ impl Other {
     }
 }
 
-/// Whether a list of JSON begins with such a value.
-fn is_json(list: &[u8], value: &[u8]) -> bool {
-    // Between the sign and the quote may be blanks, which no name has.
-    let mut signs = list.iter().filter(|byte| !byte.is_ascii_whitespace());
+/// Whether JSON begins with such signs, between which may be blanks.
+fn is_json(json: &[u8], value: &[u8]) -> bool {
+    let mut signs = json.iter().filter(|byte| !byte.is_ascii_whitespace());
     value.iter().all(|sign| signs.next() == Some(sign))
 }
 

@@ -202,6 +202,7 @@ fn json_under_another_name_says_what_it_is() {
         ),
         ("f.jsonl", "[\n  {\"source\":1,\n \"target\":2}]", &plain, &["one list of objects"]),
         ("g.jsonl", "[[1,2],\n[2,3]]", &plain, &["one list of lists"]),
+        ("m.json", "[1,2]\n[2,3]\n", &plain, &["each line is a list", "jq -r '@csv'"]),
         ("h.jsonl", "[1,2]\n[2,3]\n", &plain, &["each line is a list", "jq -r '@csv'"]),
         ("i.jsonl", "{\n \"source\":1,\n \"target\":2\n}\n", &plain, &["several lines", "jq -c ."]),
         (
@@ -240,6 +241,8 @@ fn lists_and_brackets_are_no_ids() {
     let brackets = "the rows have brackets around them";
     check(&[
         ("a.txt", "(1, 2)\n(2, 3)\n(1, 3)\n", &plain, &[brackets, "sed"]),
+        ("j.txt", "(1,2)\n(2,3)\n", &plain, &[brackets]),
+        ("k.csv", "a,b\n(1,2)\n(2,3)\n", &plain, &[brackets]),
         ("b.csv", "[1,2]\n[2,3]\n[1,3]\n", &plain, &[brackets]),
         ("c.txt", "(1, 2),\n(2, 3),\n(1, 3)\n", &plain, &[brackets]),
         ("d.csv", "source,target\n(a),(b)\n(b),(c)\n", &plain, &["(a)>(b) (b)>(c)"]),

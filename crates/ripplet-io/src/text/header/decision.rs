@@ -44,6 +44,7 @@ impl Sample<'_> {
         if asked.is_none() {
             self.check_no_matrix()?;
             self.check_no_attributes()?;
+            self.check_no_brackets()?;
         }
         self.check_no_nodes_of_neo4j()?;
         let known = self.known_pairs();
@@ -55,9 +56,6 @@ impl Sample<'_> {
         if header && !asked.is_some_and(are_numbers) {
             self.check_distinct()?;
             self.check_all_are_named()?;
-        }
-        if asked.is_none() {
-            self.check_no_brackets(header)?;
         }
         // Where the ends are known, what looks like a mark is a vertex.
         let has_mark = asked.is_none() && !header && !self.ends_known;
@@ -568,7 +566,7 @@ impl Sample<'_> {
     }
 
     /// Rejects pairs as Python writes them: `(1, 2)` and `[1, 2]`.
-    fn check_no_brackets(&self, header: bool) -> Result<(), String> {
+    fn check_no_brackets(&self) -> Result<(), String> {
         let is_open = |field: &[u8], [open, close]: [u8; 2]| {
             field.first() == Some(&open) && !field.contains(&close)
         };
@@ -585,8 +583,8 @@ impl Sample<'_> {
                 is_open(first, marks) && is_closed(last, marks) && between.iter().all(is_plain)
             })
         };
-        let mut rows = self.rows(header).peekable();
-        match rows.peek().is_some() && rows.all(is_pair) {
+        // The first row may be a header.
+        match self.rows(!self.others.is_empty()).all(is_pair) {
             false => Ok(()),
             true => Err(format!(
                 "the rows have brackets around them, which would become a part of the ids; {}: write each row without them, \
