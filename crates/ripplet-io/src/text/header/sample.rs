@@ -503,8 +503,8 @@ fn count_before_ids(rows: &[Vec<Field<'_>>]) -> bool {
 
 /// Whether a field is a missing value.
 fn is_missing(field: &[u8]) -> bool {
-    let is = |missing: &&str| missing.as_bytes().eq_ignore_ascii_case(field);
-    field.is_empty() || MISSING_NAMES.iter().any(|missing| is(&missing))
+    field.is_empty()
+        || MISSING_NAMES.iter().any(|missing| missing.as_bytes().eq_ignore_ascii_case(field))
 }
 
 /// Whether a field has neither a letter nor a digit.
