@@ -61,6 +61,8 @@ pub struct LabelSummary {
     pub without_label: u64,
     /// Number of rows with several labels.
     pub with_several: u64,
+    /// Number of labels that are a word for a missing value, such as `NA`: they count as names.
+    pub missing_names: u64,
 }
 
 impl LabelSummary {
@@ -71,6 +73,7 @@ impl LabelSummary {
         self.ignored == 0
             && self.without_label == 0
             && self.with_several == 0
+            && self.missing_names == 0
             && self.names.as_ref().is_none_or(usual)
             && self.columns[0] <= self.columns[1]
     }
@@ -103,8 +106,22 @@ impl fmt::Display for LabelSummary {
         if self.without_label > 0 {
             write!(f, "; {} {} no community", self.without_label, rows(self.without_label))?;
         }
+        push_missing(f, self.missing_names)?;
         Ok(())
     }
+}
+
+/// Formats a clause on communities whose name is a word for a missing value, if there are some.
+pub(crate) fn push_missing(f: &mut fmt::Formatter<'_>, rows: u64) -> fmt::Result {
+    let rows = match rows {
+        0 => return Ok(()),
+        1 => "1 row".to_owned(),
+        more => format!("{more} rows"),
+    };
+    write!(
+        f,
+        "; {rows} with a community such as NA or null, which counts as its name: leave the field empty if it means none"
+    )
 }
 
 /// Columns that the names of a table decide on.

@@ -60,6 +60,7 @@ pub(crate) fn labelled_rows<T: Send>(
                 all.ignored = all.ignored.max(read.ignored);
                 all.without_label += read.without_label;
                 all.with_several += read.with_several;
+                all.missing_names += read.missing_names;
             }
         }
     }

@@ -47,6 +47,7 @@ mod labelled;
 mod labels;
 mod map;
 mod memberships;
+mod missing;
 mod names;
 #[cfg(feature = "object-storage")]
 mod object;

@@ -9,6 +9,8 @@
 //! Memory: 12 bytes a seed, and the clusters' names.
 
 use crate::fault::Fault;
+use crate::label_table::push_missing;
+use crate::missing::is_missing_name;
 use crate::names::NameSet;
 use crate::summary::{ReadColumn, grouped};
 use crate::vertex_rows::{FoundColumns, Header, Value};
@@ -60,10 +62,12 @@ pub struct SeedSummary {
     pub header: bool,
     /// Number of other columns.
     pub ignored: usize,
+    /// Number of clusters that are a word for a missing value, such as `NA`: they count as names.
+    pub missing_names: u64,
 }
 
 impl SeedSummary {
-    fn of(found: FoundColumns, seeds: usize) -> SeedSummary {
+    fn of(found: FoundColumns, seeds: usize, missing_names: u64) -> SeedSummary {
         let column = |at: usize| match found.names.as_ref().and_then(|names| names.get(at)) {
             Some(name) if !name.is_empty() => ReadColumn::Name(name.clone()),
             _ => ReadColumn::Number(at + 1),
@@ -72,7 +76,7 @@ impl SeedSummary {
         let (id, cluster, strength) = (column(found.id), wanted(0), wanted(1));
         let read = 1 + usize::from(cluster.is_some()) + usize::from(strength.is_some());
         let (header, ignored) = (found.names.is_some(), found.width.saturating_sub(read));
-        SeedSummary { seeds: seeds as u64, id, cluster, strength, header, ignored }
+        SeedSummary { seeds: seeds as u64, id, cluster, strength, header, ignored, missing_names }
     }
 }
 
@@ -92,7 +96,10 @@ impl fmt::Display for SeedSummary {
             1 => write!(f, "; 1 other column ignored")?,
             more => write!(f, "; {} other columns ignored", grouped(more as u64))?,
         }
-        if self.header { Ok(()) } else { write!(f, "; no header") }
+        if !self.header {
+            write!(f, "; no header")?;
+        }
+        push_missing(f, self.missing_names)
     }
 }
 
@@ -155,7 +162,7 @@ pub fn parse_seeds(
 
 fn seeds(source: Source<'_>, ids: &VertexIds, unknown: UnknownSeeds) -> Result<Seeds, ReadError> {
     let read = || {
-        let (mut rows, mut skipped) = (Vec::new(), 0);
+        let (mut rows, mut skipped, mut missing) = (Vec::new(), 0, 0);
         let mut seen = memory::filled(false, ids.len())?;
         let mut clusters = NameSet::default();
         let found = vertex_rows(source, ids, &COLUMNS, Header::Optional, |row| {
@@ -185,7 +192,11 @@ fn seeds(source: Source<'_>, ids: &VertexIds, unknown: UnknownSeeds) -> Result<S
             }
             let cluster = match row.values[0] {
                 None => clusters.number(&row.id.to_string())?,
-                Some(Value::Id(name)) => clusters.number(&name.to_string())?,
+                Some(Value::Id(name)) => {
+                    let name = name.to_string();
+                    missing += u64::from(is_missing_name(&name));
+                    clusters.number(&name)?
+                }
                 Some(value) => {
                     let sentence = "is no cluster: expected an integer or a string";
                     return Err(row.fault(format!("`{value}` {sentence}")));
@@ -199,7 +210,7 @@ fn seeds(source: Source<'_>, ids: &VertexIds, unknown: UnknownSeeds) -> Result<S
             })?;
             Ok(memory::push(&mut rows, SeedRow { vertex, cluster, strength })?)
         })?;
-        let summary = SeedSummary::of(found, rows.len());
+        let summary = SeedSummary::of(found, rows.len(), missing);
         Ok(Seeds { rows, clusters: named(&clusters), skipped, summary })
     };
     read().map_err(|fault: Fault| fault.of(source.path()))

@@ -1,5 +1,6 @@
 //! Summary of a read: the number of edges, and the columns that were used.
 
+use crate::missing::MISSING_NAMES;
 use crate::shown::columns_option;
 use crate::text::{are_of_two_kinds, is_circumstance};
 use rayon::prelude::*;
@@ -61,6 +62,7 @@ impl ReadSummary {
             columns.note_on_times(edges),
             columns.note_on_header(edges),
             columns.note_on_counts(edges),
+            note_on_missing(edges.ids()),
         ];
         for note in notes.into_iter().flatten() {
             if !self.notes.contains(&note) {
@@ -76,6 +78,25 @@ impl ReadSummary {
             columns.asides.push(format!("from {files} files"));
         }
     }
+}
+
+/// Returns a note if ids are words for a missing value.
+fn note_on_missing(ids: &VertexIds) -> Option<String> {
+    let VertexIds::Names(_) = ids else { return None };
+    let is_there = |name: &&&str| ids.find(ExternalId::Name(name)).is_some();
+    let names: Vec<String> =
+        MISSING_NAMES.iter().filter(is_there).map(|name| format!("`{name}`")).collect();
+    let (is, it) = if names.len() == 1 {
+        ("is a vertex", "it stands")
+    } else {
+        ("are vertices", "they stand")
+    };
+    (!names.is_empty()).then(|| {
+        format!(
+            "{} {is}, with all edges of the rows that have that id: if {it} for a missing value, remove these rows",
+            names.join(", ")
+        )
+    })
 }
 
 /// Columns of a table that were read.

@@ -122,9 +122,10 @@ fn tables_with_the_index_of_pandas() {
         "read 2 edges: source = \"sender\", target = \"receiver\"; \"amount\" (--weighted reads it) and 1 other column ignored"
     );
     sandbox.fails("communities c.csv -o c.tsv", 2, &["--columns"]);
-    for file in ["d.csv", "e.csv"] {
-        sandbox.fails(&format!("communities {file} -o c.tsv"), 2, &["vertex id is empty"]);
-    }
+    let unnamed = "the first column has no name";
+    sandbox.fails("communities d.csv -o c.tsv", 2, &[unnamed, "--columns 1,2"]);
+    sandbox.fails("communities c.csv -o c.tsv --header", 2, &[unnamed, "--columns buyer,shop"]);
+    sandbox.fails("communities e.csv -o c.tsv", 2, &["vertex id is empty"]);
 }
 
 #[test]
@@ -174,6 +175,7 @@ fn what_was_found_beside_the_edges_is_said() {
         ("comments.csv", "source,target\nann,bob\n#cyd,dan\n\n%x,y\nbob,cyd\n"),
         ("above.csv", "# made by hand\n#source,target\nann,bob\nbob,cyd\n"),
         ("twice.csv", "who,acct,to,acct\n1,ann,2,bob\n1,bob,2,cyd\n"),
+        ("snap.txt", "# Directed\n# FromNodeId\tToNodeId\tWeight\n1\t2\t3\n2\t3\t4\n"),
     ]);
     for (command, sentence) in [
         (
@@ -190,11 +192,30 @@ fn what_was_found_beside_the_edges_is_said() {
         ),
         ("above.csv", "read 2 edges: source = \"source\", target = \"target\""),
         (
+            "snap.txt",
+            "read 2 edges: source = \"FromNodeId\", target = \"ToNodeId\"; \"Weight\" ignored (--weighted reads it)",
+        ),
+        (
             "twice.csv --columns 2,4",
             "read 2 edges: source = column 2, target = column 4; 2 other columns ignored",
         ),
     ] {
         assert_eq!(said(&sandbox, &format!("communities {command} -o c.tsv")), sentence);
+    }
+}
+
+#[test]
+fn words_for_missing_values_are_noted() {
+    let sandbox = Sandbox::with([
+        ("edges.csv", "source,target\nann,bob\nbob,cyd\ncyd,NA\n"),
+        ("labels.csv", "community,node\n1,ann\n1,bob\nNA,cyd\n"),
+    ]);
+    let notes = sandbox.run("quality edges.csv labels.csv").error;
+    for part in [
+        "note: `NA` is a vertex",
+        "id = \"node\", community = \"community\"; 1 row with a community such as NA or null",
+    ] {
+        assert!(notes.contains(part), "{notes} has no {part}");
     }
 }
 

@@ -5,6 +5,7 @@ use crate::fault::Fault;
 use crate::label_table::LabelTable;
 use crate::label_table::MembershipForm;
 use crate::label_table::{Choice, LabelSummary, asked};
+use crate::missing::is_missing_name;
 use crate::shown::{shown, shown_number};
 use crate::{Format, Place, ReadErrorKind};
 use arrow_array::{Array, RecordBatch};
@@ -33,19 +34,25 @@ pub(crate) fn label_rows<T: Send>(
     };
     let blocks = table.map(&both, |batch, first| {
         let mut block = start();
-        let without =
-            rows_of_batch(&batch, at, first, |id, label, place| add(&mut block, id, label, place))?;
-        Ok((block, first, without))
+        let mut missing = 0;
+        let without = rows_of_batch(&batch, at, first, |id, label, place| {
+            let is_missing =
+                |label| matches!(label, ExternalId::Name(name) if is_missing_name(name));
+            missing += u64::from(label.is_some_and(is_missing));
+            add(&mut block, id, label, place)
+        })?;
+        Ok((block, first, [without, missing]))
     })?;
-    let mut without_label = 0;
-    for (block, first, without) in blocks {
+    let (mut without_label, mut missing_names) = (0, 0);
+    for (block, first, [without, missing]) in blocks {
         without_label += without;
+        missing_names += missing;
         take(block, &|place| Place::Row(first + u64::from(place)))?;
     }
     let fields = table.schema().fields();
     let names = Some(columns.map(|at| fields[at].name().clone()));
     let ignored = fields.len() - 2;
-    Ok(LabelSummary { names, columns, ignored, without_label, with_several: 0 })
+    Ok(LabelSummary { names, columns, ignored, without_label, with_several: 0, missing_names })
 }
 
 /// Calls `add` for each row of a batch whose first row has number `first` in the table; returns the number of

@@ -409,6 +409,9 @@ fn graph_column(schema: &Schema, options: &ReadOptions) -> Result<usize, String>
     let name = |at: usize| schema.field(at).name();
     let all = 0..schema.fields().len();
     let mut called: Vec<usize> = all.clone().filter(|&at| name(at) == asked).collect();
+    if called.is_empty() && *asked != Columns::default().graph {
+        called = all.clone().filter(|&at| name(at).eq_ignore_ascii_case(asked)).collect();
+    }
     if called.is_empty() && *asked == Columns::default().graph {
         called = all.clone().filter(|&at| is_graph_name(name(at).as_bytes())).collect();
     }
@@ -432,8 +435,10 @@ fn graph_column(schema: &Schema, options: &ReadOptions) -> Result<usize, String>
 }
 
 fn find(schema: &Schema, name: &str) -> Result<usize, String> {
-    let mut named = (0..schema.fields().len()).filter(|&at| schema.field(at).name() == name);
-    let found = named.next();
+    let all = 0..schema.fields().len();
+    let mut named = all.clone().filter(|&at| schema.field(at).name() == name);
+    let mut alike = all.filter(|&at| schema.field(at).name().eq_ignore_ascii_case(name));
+    let found = named.next().or_else(|| alike.next().filter(|_| alike.next().is_none()));
     if named.next().is_some() {
         return Err(format!(
             "there are two columns `{}`: use --columns with their numbers, such as --columns 1,2",
@@ -465,9 +470,10 @@ impl Ids {
         let kind = |field: &arrow_schema::Field| match values::id_kind(field.data_type()) {
             Some(kind) => Ok(kind),
             None => Err(format!(
-                "the column `{}` is {}, but ids are integers or strings",
+                "the column `{}` is {}, but ids are integers or strings{}",
                 shown(field.name()),
-                shown(field.data_type())
+                shown(field.data_type()),
+                if field.data_type().is_floating() { OF_FLOATS } else { "" }
             )),
         };
         match (kind(source)?, kind(target)?, asked) {
@@ -484,6 +490,10 @@ impl Ids {
         }
     }
 }
+
+/// What to do about a column of floats with ids.
+const OF_FLOATS: &str = ": pandas makes integers so if some are missing; leave rows without an id out, and write the column as \
+                         integers, such as with frame[column].astype(\"Int64\") or in SQL CAST(… AS BIGINT)";
 
 /// Ends of the edges of some rows.
 struct Block {

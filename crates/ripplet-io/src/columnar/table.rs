@@ -413,14 +413,34 @@ fn guarded<T>(read: impl FnOnce() -> Result<T, Fault>) -> Result<T, Fault> {
 }
 
 fn no_parquet(error: ParquetError) -> Fault {
-    Fault::whole(format!("this is no Parquet file that can be read: {}", first_line(&error)))
+    let sentence = first_line(&error);
+    let other = || Fault::whole(format!("this is no Parquet file that can be read: {sentence}"));
+    unread_codec(&sentence).unwrap_or_else(other)
 }
 
 fn broken_parquet(error: ArrowError) -> Fault {
     if let ArrowError::MemoryError(_) = error {
         return refused(&error);
     }
-    Fault::whole(format!("the Parquet file is damaged: {}", first_line(&error)))
+    let sentence = first_line(&error);
+    let other = || Fault::whole(format!("the Parquet file is damaged: {sentence}"));
+    unread_codec(&sentence).unwrap_or_else(other)
+}
+
+/// Returns the error for a compression that is not read, if that is the reader's sentence.
+fn unread_codec(sentence: &str) -> Option<Fault> {
+    let disabled =
+        sentence.split_once("Disabled feature at compile time: ").map(|(_, codec)| codec);
+    let unknown = || {
+        let (_, codec) = sentence.split_once("The codec type ")?;
+        Some(codec.split_once(" is not supported")?.0)
+    };
+    let codec = disabled.or_else(unknown)?.to_ascii_lowercase();
+    Some(Fault::whole(format!(
+        "its columns are compressed by {codec}, which is not read: write the file with one of {} (in pandas and pyarrow \
+         compression=\"snappy\")",
+        if cfg!(feature = "zstd") { "snappy, gzip, lz4 and zstd" } else { "snappy, gzip and lz4" }
+    )))
 }
 
 fn no_arrow(error: ArrowError) -> Fault {

@@ -22,7 +22,7 @@ use crate::fault::Fault;
 use crate::output::text::push_json;
 use crate::output::text::push_weight;
 use crate::shown::shown_number;
-use crate::text::Text;
+use crate::text::{Text, is_json_lines, what_to_do_with_list};
 use rayon::prelude::*;
 use ripplet_graph::{Direction, Graph, VertexId};
 use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
@@ -32,9 +32,15 @@ use std::io::Write as _;
 
 /// Reads a graph.
 pub(super) fn read(text: &mut Text<'_>, options: &ReadOptions) -> Result<Found, Fault> {
-    if text.look_ahead(64).trim_ascii_start().starts_with(b"[") {
-        let sentence = "the file is a list of records, not an object with `nodes`: make an object a line of it, such as \
-                        with jq -c '.[]', and read that with --from jsonl";
+    /// Bytes that are examined.
+    const LOOK: usize = 4096;
+    let head = text.look_ahead(LOOK);
+    if let [b'[', list @ ..] = head.trim_ascii_start() {
+        return Err(Fault::line(1, what_to_do_with_list(list)));
+    }
+    if is_json_lines(head) {
+        let sentence = "this is JSON lines, an object a line, not one object with `nodes`: use --from jsonl, or name the \
+                        file .jsonl";
         return Err(Fault::line(1, sentence));
     }
     let meter = Meter::new();

@@ -34,19 +34,20 @@ impl Layout {
         Ok((layout, columns))
     }
 
-    /// Returns the layout of a table whose first row has known names, if it has, and as many as the rows have fields.
+    /// Returns the layout of a table whose first row has known names, if it has, and as many as the rows have fields: as
+    /// [`Layout::of`].
     pub(super) fn of_known_names(
         rows: &[&[u8]],
         format: Format,
         options: &ReadOptions,
-    ) -> Option<(Layout, ReadColumns)> {
+    ) -> Option<Result<(Layout, ReadColumns), SampleError>> {
         let separator = delimiter::of_rows(rows, format, options).ok()?;
         let names = fields(rows[0], separator).collect::<Result<Vec<_>, _>>().ok()?;
         let width = names.len();
         let is_even = rows.iter().all(|row| fields(row, separator).count() == width);
         let is_known = Sample::new(names, Vec::new()).has_known_names();
         let options = ReadOptions { header: Header::Present, ..options.clone() };
-        (is_even && is_known).then(|| Layout::of(rows, format, &options).ok()).flatten()
+        (is_even && is_known).then(|| Layout::of(rows, format, &options))
     }
 
     /// Returns the layout of JSON lines that start with these: as [`Layout::of`].

@@ -12,11 +12,12 @@ use super::json_lines::{self, Keys};
 use super::pairs::separator;
 use super::separator::{BLANKS, Separator, fields, is_row};
 use super::source::{Chunk, LineFault, lines};
-use super::{Text, token};
+use super::{Text, other_format, token};
 use crate::fault::Fault;
 use crate::label_table::{
     Choice, LabelSummary, LabelTable, MembershipForm, asked, is_heading, listed, place_of,
 };
+use crate::missing::is_missing_name;
 use crate::{Format, ReadErrorKind};
 use memchr::memchr;
 use ripplet_graph::{ExternalId, VertexIds};
@@ -44,13 +45,16 @@ pub(crate) fn label_rows<T: Send>(
     mut take: impl FnMut(T, u64) -> Result<(), Fault>,
 ) -> Result<LabelSummary, Fault> {
     let Some(layout) = layout(text, format, table)? else { return Ok(LabelSummary::default()) };
-    if layout.header.is_some() {
+    if layout.has_header_row {
         text.skip_line();
     }
     let parse = |chunk: Chunk<'_>| {
-        let (mut rows, mut without_label, mut with_several) = (start(), 0, 0);
+        let (mut rows, mut without_label, mut with_several, mut missing) = (start(), 0, 0, 0);
         for (line, bytes) in (1..).zip(lines(chunk.bytes)).filter(|(_, bytes)| is_row(bytes)) {
-            let add = |id: &str, label: Option<&str>| add(&mut rows, line, id, label);
+            let add = |id: &str, label: Option<&str>| {
+                missing += u64::from(label.is_some_and(is_missing_name));
+                add(&mut rows, line, id, label)
+            };
             match layout.read(bytes, add) {
                 Ok(0) => without_label += 1,
                 Ok(1) => {}
@@ -58,11 +62,11 @@ pub(crate) fn label_rows<T: Send>(
                 Err(why) => return Err(LineFault::new(u64::from(line) - 1, why)),
             }
         }
-        Ok((rows, [without_label, with_several]))
+        Ok((rows, [without_label, with_several, missing]))
     };
-    let mut counts = [0, 0];
+    let mut counts = [0; 3];
     text.parse_chunks(parse, |(rows, more), _, line| {
-        counts = [counts[0] + more[0], counts[1] + more[1]];
+        counts.iter_mut().zip(more).for_each(|(count, more)| *count += more);
         take(rows, line)
     })?;
     Ok(layout.summary(counts))
@@ -80,22 +84,27 @@ pub(crate) fn json_label_rows<T: Send>(
     mut take: impl FnMut(T, u64) -> Result<(), Fault>,
 ) -> Result<LabelSummary, Fault> {
     text.skip_lines(|line| !is_row(line))?;
+    other_format::check_json_lines(text)?;
     let at = text.line() + 1;
     let Some(first) = text.peek_line()? else { return Ok(LabelSummary::default()) };
-    let (keys, summary) = keys_of(first, table).map_err(|why| Fault::line(at, why))?;
+    let (keys, mut summary) = keys_of(first, table).map_err(|why| Fault::line(at, why))?;
     let parse = |chunk: Chunk<'_>| {
-        let mut rows = start();
+        let (mut rows, mut missing) = (start(), 0);
         for (line, bytes) in (1..).zip(lines(chunk.bytes)).filter(|(_, bytes)| is_row(bytes)) {
             let fault = |why: ReadErrorKind| LineFault::new(u64::from(line) - 1, why);
             let row = keys.row(bytes).map_err(|why| fault(why.into()))?;
             let [id, label] = [&row.source, &row.target].map(|field| text_of(field));
             let (id, label) =
                 (id.map_err(|why| fault(why.into()))?, label.map_err(|why| fault(why.into()))?);
+            missing += u64::from(is_missing_name(label));
             add(&mut rows, line, id, Some(label)).map_err(fault)?;
         }
-        Ok(rows)
+        Ok((rows, missing))
     };
-    text.parse_chunks(parse, |rows, _, line| take(rows, line))?;
+    text.parse_chunks(parse, |(rows, missing), _, line| {
+        summary.missing_names += missing;
+        take(rows, line)
+    })?;
     Ok(summary)
 }
 
@@ -132,8 +141,10 @@ fn keys_of(first: &[u8], table: &LabelTable<'_>) -> Result<(Keys, LabelSummary),
 struct LabelLayout<'a> {
     table: &'a LabelTable<'a>,
     separator: Separator,
-    /// Names of all columns, if the first row has them.
+    /// Names of all columns, if the first row or a comment above it has them.
     header: Option<Vec<String>>,
+    /// Whether the first row has the names.
+    has_header_row: bool,
     /// Indices of the columns of ids and of labels.
     columns: [usize; 2],
     shape: Shape,
@@ -164,7 +175,16 @@ fn layout<'a>(
 ) -> Result<Option<LabelLayout<'a>>, Fault> {
     /// Rows beyond this distance from the first are not examined.
     const BYTES: usize = 256 << 10;
-    text.skip_lines(|line| !is_row(line))?;
+    /// A longer comment is no header.
+    const COMMENT: usize = 64 << 10;
+    let mut comment = None;
+    while let Some(line) = text.peek_line()?.filter(|line| !is_row(line)) {
+        let line = line.trim_ascii_start();
+        if !line.is_empty() {
+            comment = (line.len() < COMMENT).then(|| line.to_vec());
+        }
+        text.skip_line();
+    }
     let line = text.line() + 1;
     let Some(length) = text.peek_line()?.map(<[u8]>::len) else { return Ok(None) };
     let ahead = text.look_ahead(length + BYTES);
@@ -173,7 +193,7 @@ fn layout<'a>(
     if rows.len() > 2 && !ahead.ends_with(b"\n") {
         rows.pop();
     }
-    let decided = LabelLayout::of(&rows, format, table);
+    let decided = LabelLayout::of(&rows, format, table, comment.as_deref());
     decided.map(Some).map_err(|why| Fault::line(line, why))
 }
 
@@ -182,6 +202,7 @@ impl<'a> LabelLayout<'a> {
         rows: &[&[u8]],
         format: Format,
         table: &'a LabelTable<'a>,
+        comment: Option<&[u8]>,
     ) -> Result<LabelLayout<'a>, String> {
         let first = rows.first().copied().unwrap_or_default();
         let tabs = matches!(table.ids, VertexIds::Names(_));
@@ -201,6 +222,7 @@ impl<'a> LabelLayout<'a> {
             table,
             separator,
             header: None,
+            has_header_row: false,
             columns: [0, 1],
             shape: Shape::Any,
             ignored: names.len().saturating_sub(2),
@@ -224,6 +246,9 @@ impl<'a> LabelLayout<'a> {
             header = id.1 || label.1 || header || head(id.0);
         } else if header {
             layout.columns = of_names(choice, &names, rows)?;
+        } else if let Some((named, columns)) = in_comment(comment, names.len(), separator) {
+            (layout.header, layout.columns) = (Some(named), columns);
+            layout.shape = Shape::Columns(names.len());
         } else if table.form == MembershipForm::Auto {
             layout.shape = layout.shape_of(rows, names.len())?;
             // A further field is another label of the vertex.
@@ -231,6 +256,7 @@ impl<'a> LabelLayout<'a> {
                 layout.ignored = 0;
             }
         }
+        layout.has_header_row = header;
         if header {
             layout.header = Some(names.iter().map(|name| (*name).to_owned()).collect());
             if layout.shape == Shape::Any {
@@ -389,14 +415,30 @@ impl<'a> LabelLayout<'a> {
         }
     }
 
-    fn summary(self, [without_label, with_several]: [u64; 2]) -> LabelSummary {
+    fn summary(self, [without_label, with_several, missing_names]: [u64; 3]) -> LabelSummary {
         let LabelLayout { columns, ignored, .. } = self;
         let names = self.header.and_then(|names| {
             let name = |at: usize| names.get(at).cloned();
             Some([name(columns[0])?, name(columns[1])?])
         });
-        LabelSummary { names, columns, ignored, without_label, with_several }
+        LabelSummary { names, columns, ignored, without_label, with_several, missing_names }
     }
+}
+
+/// Returns the names in a comment above rows of `width` fields, and the columns, if two have known names.
+fn in_comment(
+    comment: Option<&[u8]>,
+    width: usize,
+    separator: Separator,
+) -> Option<(Vec<String>, [usize; 2])> {
+    let comment = comment?.strip_prefix(b"#")?;
+    [separator, BLANKS].into_iter().find_map(|separator| {
+        let names = row_of(comment, separator).ok().filter(|names| names.len() == width)?;
+        match Choice::of(&names.iter().map(AsRef::as_ref).collect::<Vec<&str>>()) {
+            Choice::Known(both) => Some((names.into_iter().map(Cow::into_owned).collect(), both)),
+            _ => None,
+        }
+    })
 }
 
 /// Returns the columns by the names of a header.

@@ -46,6 +46,7 @@ pub(crate) use header::{
 };
 pub(crate) use label_rows::{json_label_rows, label_rows};
 pub(crate) use ldbc::Vertices;
+pub(crate) use other_format::{is_json_lines, what_to_do_with_list};
 pub(crate) use pairs::{members, pairs};
 pub(crate) use records::records;
 pub(crate) use share::read_share;

@@ -37,6 +37,59 @@ pub(super) fn check(text: &mut Text<'_>) -> Result<(), Fault> {
     Err(Fault::whole(sentence))
 }
 
+/// Rejects JSON that is not an object a line, under the name of JSON lines.
+///
+/// # Errors
+/// What it is, and how to read it.
+pub(super) fn check_json_lines(text: &mut Text<'_>) -> Result<(), Fault> {
+    let head = text.look_ahead(LOOK).trim_ascii_start();
+    let has_list = |key: &[u8]| {
+        memmem::find(head, key).is_some_and(|at| is_json(&head[at + key.len()..], b":["))
+    };
+    let sentence = match head {
+        [b'[', list @ ..] => what_to_do_with_list(list),
+        [b'{', ..] if has_list(b"\"nodes\"") => {
+            "this is one object with `nodes`, not an object a line: use --from json, or name the file .json"
+        }
+        [b'{', ..] if first_line(head) == b"{" => {
+            "an object has several lines, and JSON lines have each on one: make them so, such as with jq -c . FILE > \
+             edges.jsonl"
+        }
+        _ => return Ok(()),
+    };
+    Err(Fault::line(text.line() + 1, sentence))
+}
+
+/// Returns what to do with a list under the name of JSON or JSON lines, by what follows its first bracket.
+pub(crate) fn what_to_do_with_list(list: &[u8]) -> &'static str {
+    match list.trim_ascii_start() {
+        [] | [b'{' | b']', ..] => {
+            "the file is one list of objects: make an object a line of it, such as with jq -c '.[]' FILE > edges.jsonl, and \
+             read that"
+        }
+        [b'[', ..] => {
+            "the file is one list of lists: make a table of it, such as with jq -r '.[] | @csv' FILE > edges.csv, and read that"
+        }
+        _ => {
+            "each line is a list, not an object such as {\"source\": 1, \"target\": 2}: make a table of it, such as with \
+             jq -r '@csv' FILE > edges.csv"
+        }
+    }
+}
+
+/// Returns the first line, without blanks at its end.
+fn first_line(text: &[u8]) -> &[u8] {
+    text.split(|byte| *byte == b'\n').next().unwrap_or_default().trim_ascii_end()
+}
+
+/// Whether a text under the name of JSON is JSON lines: its first line is an object that is no graph.
+pub(crate) fn is_json_lines(head: &[u8]) -> bool {
+    let text = head.trim_ascii_start();
+    let line = first_line(text);
+    let is_whole = line.len() < text.len() || head.len() < LOOK;
+    is_whole && text.starts_with(b"{") && is_object_line(text) && !line.contains(&b'[')
+}
+
 impl Other {
     /// Returns the format that these first bytes show.
     fn of(head: &[u8]) -> Option<Other> {
@@ -60,6 +113,23 @@ impl Other {
             [b'<', ..] if has(b"<gexf") => ("GEXF", "gexf"),
             [b'{', ..] if has(b"\"nodes\"") || has(b"\"links\"") => ("node-link JSON", "json"),
             [b'{', b'"', ..] if is_object_line(text) => ("JSON lines", "jsonl"),
+            [b'[', rest @ ..] if is_json(rest, b"{\"") => {
+                let help =
+                    "make an object a line of it, such as with jq -c '.[]' FILE > edges.jsonl";
+                return Some(Other::Foreign { what: "one list of objects in JSON", help });
+            }
+            [b'[', rest @ ..] if is_json(rest, b"[") => {
+                let help = "make a table of it, such as with jq -r '.[] | @csv' FILE > edges.csv";
+                return Some(Other::Foreign { what: "one list of lists in JSON", help });
+            }
+            _ if text.starts_with(b"version https://git-lfs.github.com/") => {
+                let help = "fetch the file that it stands for, with git lfs pull";
+                return Some(Other::Foreign { what: "a pointer of Git LFS", help });
+            }
+            [b'<', ..] if is_html(text) => {
+                let help = "download the file itself; this may be a page about it, or an error";
+                return Some(Other::Foreign { what: "a page in HTML", help });
+            }
             _ if is_gml(text) => ("GML", "gml"),
             _ if is_dimacs(text) => {
                 let help = "keep its rows of edges alone, without the letter before them (grep '^[ae] ' FILE | cut -d' ' -f2-)";
@@ -72,6 +142,18 @@ impl Other {
         };
         Some(Other::Text { what, from })
     }
+}
+
+/// Whether JSON begins with such signs, between which may be blanks.
+fn is_json(json: &[u8], value: &[u8]) -> bool {
+    let mut signs = json.iter().filter(|byte| !byte.is_ascii_whitespace());
+    value.iter().all(|sign| signs.next() == Some(sign))
+}
+
+fn is_html(text: &[u8]) -> bool {
+    [&b"<!doctype html"[..], b"<html"]
+        .iter()
+        .any(|word| text.get(..word.len()).is_some_and(|found| found.eq_ignore_ascii_case(word)))
 }
 
 /// Whether the first line is an object of JSON.
@@ -123,7 +205,7 @@ mod tests {
     fn formats_show_by_their_first_bytes() {
         let mut tar = vec![b'a'; 512];
         tar[257..262].copy_from_slice(b"ustar");
-        let cases: [(&[u8], &str); 14] = [
+        let cases: [(&[u8], &str); 18] = [
             (b"<?xml version=\"1.0\"?>\n<graphml>", "graphml"),
             (b"\n<gexf>", "gexf"),
             (b"{\"directed\": false, \"nodes\": []", "json"),
@@ -138,6 +220,13 @@ mod tests {
             (&tar, ".tar"),
             (b"c road\np sp 3 2\na 1 2 5\na 2 3 6\n", "DIMACS"),
             (b"p edge 3 2\ne 1 2\n", "DIMACS"),
+            (b"[\n  {\"source\": 1, \"target\": 2}]", "one list of objects in JSON"),
+            (b"[[1, 2], [2, 3]]", "one list of lists in JSON"),
+            (
+                b"version https://git-lfs.github.com/spec/v1\noid sha256:4d\n",
+                "a pointer of Git LFS",
+            ),
+            (b"<!DOCTYPE html>\n<html>", "a page in HTML"),
         ];
         for (head, expected) in cases {
             let found = match Other::of(head) {
@@ -155,6 +244,8 @@ mod tests {
             b"graph node\nnode [\n",
             b"{a} {b}\n",
             b"<a> <b>\n",
+            b"[1] [2]\n",
+            b"[{a}] [{b}]\n",
         ] {
             assert_eq!(Other::of(table), None, "{}", table.escape_ascii());
         }

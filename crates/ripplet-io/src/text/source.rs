@@ -124,8 +124,14 @@ impl<'a> Text<'a> {
                 return Err(Fault::whole(binary("Arrow", "arrow")));
             }
             [0xef, 0xbb, 0xbf, ..] => text.skip_bytes(3),
-            [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => {
-                return Err(Fault::whole("the text is UTF-16: convert it to UTF-8"));
+            // With a byte order mark, or letters with a zero beside each.
+            [0xff, 0xfe, ..]
+            | [0xfe, 0xff, ..]
+            | [1..=127, 0, 1..=127, 0, ..]
+            | [0, 1..=127, 0, 1..=127, ..] => {
+                return Err(Fault::whole(
+                    "the text is UTF-16: convert it to UTF-8, such as with iconv -f UTF-16 -t UTF-8",
+                ));
             }
             _ => {}
         }

@@ -18,9 +18,9 @@ use super::header::MOST_ROWS;
 use super::layout::{Ids, Layout};
 use super::rows::{self, Edges, NameRows, NamesOfChunk, line_of_row};
 use super::sample_error::SampleError;
-use super::separator::{BLANKS, fields, is_row};
+use super::separator::{BLANKS, Separator, fields, is_row};
 use super::source::{Chunk, LineFault, lines};
-use super::{Text, other_format, token};
+use super::{Text, delimiter, other_format, token};
 use crate::fault::Fault;
 use crate::format::NAMED_TABS;
 use crate::intern::{Ends, Interned, intern_integers, intern_names, into_column};
@@ -60,8 +60,9 @@ impl TableHead {
         format: Format,
         options: &ReadOptions,
     ) -> Result<TableHead, Fault> {
-        if format != Format::JsonLines {
-            other_format::check(text)?;
+        match format {
+            Format::JsonLines => other_format::check_json_lines(text)?,
+            _ => other_format::check(text)?,
         }
         let (layout, columns, has_header_row) =
             first_rows(text, |head| layout_of(head, format, options))?;
@@ -128,8 +129,9 @@ fn layout_of(
             );
         }
         _ => {
-            let header = head.header.filter(|_| format.is_delimited());
-            if let Some((layout, columns)) = header_in_comment(header, head, format, options) {
+            if let Some(found) = header_in_comment(head, format, options) {
+                let (layout, columns) = found?;
+                check_two_ends(&layout, &columns)?;
                 return Ok((layout, columns, false));
             }
             Layout::of(head.rows, format, options)?
@@ -143,17 +145,40 @@ fn layout_of(
 /// Returns the layout of a table whose header is a comment: known names after a `#`, as many as the rows have
 /// fields.
 fn header_in_comment(
-    header: Option<&[u8]>,
     head: &Head<'_>,
     format: Format,
     options: &ReadOptions,
-) -> Option<(Layout, ReadColumns)> {
-    let names = header?.strip_prefix(b"#")?.trim_ascii();
+) -> Option<Result<(Layout, ReadColumns), SampleError>> {
+    let names = head.header?.strip_prefix(b"#")?.trim_ascii();
     if options.header != Header::Auto || names.is_empty() {
         return None;
     }
-    let rows: Vec<&[u8]> = std::iter::once(names).chain(head.rows.iter().copied()).collect();
-    Layout::of_known_names(&rows, format, options)
+    let names = match format.is_delimited() {
+        true => Cow::Borrowed(names),
+        false => Cow::Owned(names_as_row(names, head.rows, format, options)?),
+    };
+    let rows: Vec<&[u8]> = std::iter::once(&*names).chain(head.rows.iter().copied()).collect();
+    let found = Layout::of_known_names(&rows, format, options)?;
+    // The names are not among the rows of the file.
+    Some(found.map_err(|error| SampleError { row: error.row.saturating_sub(1), ..error }))
+}
+
+/// Returns the names in a comment with the separator of the rows below it: SNAP separates names by tabs or blanks, whatever
+/// is between the ids.
+fn names_as_row(
+    names: &[u8],
+    rows: &[&[u8]],
+    format: Format,
+    options: &ReadOptions,
+) -> Option<Vec<u8>> {
+    let separator = delimiter::of_rows(rows, format, options).ok()?;
+    let width = fields(rows.first()?, separator).count();
+    if fields(names, separator).count() == width {
+        return Some(names.to_vec());
+    }
+    let names: Vec<Cow<'_, [u8]>> = fields(names, BLANKS).flatten().collect();
+    let between = if let Separator::Each(byte) = separator { byte } else { b' ' };
+    (names.len() == width).then(|| names.join(&[between][..]))
 }
 
 /// Edges of many graphs, one a row.

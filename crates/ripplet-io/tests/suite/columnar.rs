@@ -215,6 +215,17 @@ fn columns_are_found_by_name_in_any_order() {
     let note = Columns { source: "note".into(), ..columns };
     let error = error_of(table(), &ReadOptions { columns: note, ..auto() });
     assert!(error.contains("`note` is Boolean, but ids are integers or strings"), "{error}");
+    // Names are found in any case, as in text.
+    let named = |source: &str, target: &str| {
+        let columns =
+            Columns { source: source.into(), target: target.into(), ..Columns::default() };
+        ReadOptions { columns, ..auto() }
+    };
+    assert_eq!(read_all(table(), &named("FROM", "To")).sources(), &[0, 1, 2]);
+    let floats = || cast(Float64Array::from(vec![1.0, 2.0]));
+    let error = error_of(files(vec![("source", floats()), ("target", floats())]), &auto());
+    assert!(error.contains("the column `source` is Float64, but ids are integers"), "{error}");
+    assert!(error.contains("frame[column].astype(\"Int64\")"), "{error}");
 }
 
 /// Summary of reading a table, by its file.

@@ -438,7 +438,7 @@ fn what_is_wrong_has_its_line_and_what_to_do() {
             ":4: the type of edges is none of",
         ),
         (Format::NodeLink, String::new(), "the file ends within a value"),
-        (Format::NodeLink, "[]".into(), ":1: the file is a list of records"),
+        (Format::NodeLink, "[]".into(), ":1: the file is one list of objects"),
         (Format::NodeLink, "{}".into(), "the file has no `nodes`"),
         (
             Format::NodeLink,

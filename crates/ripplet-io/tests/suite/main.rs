@@ -19,6 +19,7 @@ mod memberships;
 mod named_tabs;
 mod parts;
 mod ranked;
+mod real_files;
 mod records;
 mod rg;
 mod rgz;

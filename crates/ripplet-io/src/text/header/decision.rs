@@ -6,11 +6,16 @@ use super::names::{
 };
 use super::sample::{
     Field, Kind, KnownPairs, Sample, Values, is_code, is_digits, is_integer, is_of_signs,
+    is_several,
 };
-use crate::summary::ReadColumns;
+use crate::summary::{ReadColumn, ReadColumns};
 use crate::text::token;
 use crate::{Columns, Header, ReadOptions};
 use std::collections::{BTreeSet, HashSet};
+
+/// Error of a table that is no edge's by its names, and whose first column has none.
+const UNNAMED: &str =
+    "the first column has no name, and the others do not say which are the edge's ends";
 
 /// Smallest number of codes below a word without digits that make the word the column's name.
 const CODES: usize = 3;
@@ -39,6 +44,7 @@ impl Sample<'_> {
         if asked.is_none() {
             self.check_no_matrix()?;
             self.check_no_attributes()?;
+            self.check_no_brackets()?;
         }
         self.check_no_nodes_of_neo4j()?;
         let known = self.known_pairs();
@@ -49,6 +55,7 @@ impl Sample<'_> {
         };
         if header && !asked.is_some_and(are_numbers) {
             self.check_distinct()?;
+            self.check_all_are_named()?;
         }
         // Where the ends are known, what looks like a mark is a vertex.
         let has_mark = asked.is_none() && !header && !self.ends_known;
@@ -68,6 +75,9 @@ impl Sample<'_> {
                 }
             }
         };
+        if asked.is_none() {
+            self.check_no_lists_of_ids(header, [source, target])?;
+        }
         let mark = mark.map(|(_, column)| column);
         let weight = match options.weighted {
             true => self.weight(&options.columns, header, [source, target], mark)?,
@@ -144,7 +154,7 @@ impl Sample<'_> {
     ) -> Result<bool, String> {
         let Some((index, names)) = self.first.split_first() else { return Ok(false) };
         let is_index = index.is_empty()
-            && names.len() > 1
+            && !names.is_empty()
             && (are_counted(names) || names.iter().all(|name| Kind::of(name) == Kind::Word))
             && self.is_above(0, 1, is_integer);
         if !is_index || asked.is_some() {
@@ -153,10 +163,7 @@ impl Sample<'_> {
         }
         match known.sure.is_empty() && known.likely.is_empty() && !are_counted(names) {
             false => Ok(true),
-            true => Err(self.unclear(
-                true,
-                "the first column has no name, and the others do not say which are the edge's ends",
-            )),
+            true => Err(self.unclear(true, UNNAMED)),
         }
     }
 
@@ -261,6 +268,7 @@ impl Sample<'_> {
                 Err(format!("expected two vertex ids in a row, found only `{}`", self.shown(start)))
             }
             _ if is_of_vertices => Err(self.of_vertices()),
+            _ if start == 0 && self.first[0].is_empty() => Err(self.unclear(true, UNNAMED)),
             3 if start == 0 && self.has_later_ends() => {
                 let why = "the second and the third column share values, as the ends of edges do, and the first has none of them";
                 Err(self.unclear(true, why))
@@ -536,6 +544,83 @@ impl Sample<'_> {
         (0..self.first.len()).filter(free).filter(known).collect()
     }
 
+    /// Rejects a header that has one name less than each row has fields: the first column has integers, which are no names of
+    /// rows.
+    fn check_all_are_named(&self) -> Result<(), String> {
+        let names = self.first.len();
+        let has_more = |row: &Vec<Field<'_>>| {
+            row.len() == names + 1
+                && row.first().is_some_and(|field| is_digits(field))
+                && row.last().is_some_and(|field| !field.is_empty())
+        };
+        match !self.others.is_empty() && self.others.iter().all(has_more) {
+            false => Ok(()),
+            true => Err(format!(
+                "the header has {names} {}, and each row {} fields, so that it is unclear which column a name belongs to; {}: \
+                 write a name for each column into the first row",
+                if names == 1 { "name" } else { "names" },
+                names + 1,
+                self.first_rows_are()
+            )),
+        }
+    }
+
+    /// Rejects pairs as Python writes them: `(1, 2)` and `[1, 2]`.
+    fn check_no_brackets(&self) -> Result<(), String> {
+        let is_open = |field: &[u8], [open, close]: [u8; 2]| {
+            field.first() == Some(&open) && !field.contains(&close)
+        };
+        let is_closed = |field: &[u8], [open, close]: [u8; 2]| {
+            let field = field.strip_suffix(b",").unwrap_or(field);
+            field.last() == Some(&close) && !field.contains(&open)
+        };
+        let is_pair = |row: &[Field<'_>]| {
+            let row =
+                &row[..row.len() - row.iter().rev().take_while(|field| field.is_empty()).count()];
+            let [first, between @ .., last] = row else { return false };
+            let is_plain = |field: &Field<'_>| !field.iter().any(|byte| b"()[]{}".contains(byte));
+            [*b"()", *b"[]", *b"{}"].iter().any(|&marks| {
+                is_open(first, marks) && is_closed(last, marks) && between.iter().all(is_plain)
+            })
+        };
+        // The first row may be a header.
+        match self.rows(!self.others.is_empty()).all(is_pair) {
+            false => Ok(()),
+            true => Err(format!(
+                "the rows have brackets around them, which would become a part of the ids; {}: write each row without them, \
+                 such as with sed 's/[][(){{}}]//g'",
+                self.first_rows_are()
+            )),
+        }
+    }
+
+    /// Rejects ends of which one is an integer, and the other has several integers in a field: a list of neighbours.
+    fn check_no_lists_of_ids(&self, header: bool, ends: [usize; 2]) -> Result<(), String> {
+        let fields = |end: usize| self.rows(header).filter_map(move |row| row.get(end));
+        let are_integers = |end: usize| fields(end).all(|field| is_integer(field));
+        let list = |end: usize| {
+            let are_ids = fields(end).all(|field| is_integer(field) || is_several(field));
+            fields(end).find(|field| is_several(field)).filter(|_| are_ids)
+        };
+        let [source, target] = ends;
+        let both = [(source, target), (target, source)];
+        let found = both.into_iter().find_map(|(one, other)| {
+            are_integers(one).then(|| list(other).map(|field| (other, field))).flatten()
+        });
+        match found {
+            None => Ok(()),
+            Some((column, field)) => Err(format!(
+                "{} has lists of ids, such as `{}`: write a row for each edge",
+                match self.read_column(column, header) {
+                    ReadColumn::Name(name) =>
+                        format!("the column `{}`", token::show(name.as_bytes())),
+                    ReadColumn::Number(number) => format!("column {number}"),
+                },
+                token::show(field)
+            )),
+        }
+    }
+
     /// Rejects a header with a duplicate name.
     fn check_distinct(&self) -> Result<(), String> {
         let mut seen = HashSet::new();
@@ -580,7 +665,12 @@ impl Sample<'_> {
         };
         let is_read = |at: &usize| [Some(source), Some(target), weight, mark].contains(&Some(*at));
         let ignored = |at: &usize| !is_read(at);
-        let others = (0..self.first.len()).filter(ignored);
+        // Without a header, rows may have fields that the first lacks.
+        let width = match header {
+            true => self.first.len(),
+            false => self.rows(false).map(filled).max().unwrap_or(0).max(self.first.len()),
+        };
+        let others = (0..width).filter(ignored);
         ReadColumns {
             source: column(source),
             target: column(target),
@@ -596,6 +686,11 @@ impl Sample<'_> {
             asides: self.asides(mark),
         }
     }
+}
+
+/// Returns the number of fields of a row up to the last one that is not empty.
+fn filled(row: &[Field<'_>]) -> usize {
+    row.iter().rposition(|field| !field.is_empty()).map_or(0, |last| last + 1)
 }
 
 /// Whether names count columns from 0: `0,1,2`, as pandas names columns without names.

@@ -25,7 +25,10 @@ impl<'a> Sample<'a> {
             (Header::Absent, _) => None,
             // A number is a name only if the first row is known to have names.
             (Header::Auto, _) if by_number.is_some() => None,
-            (_, Some(name)) => self.only(|field| *field == *name.as_bytes())?,
+            (_, Some(name)) => match self.only(|field| *field == *name.as_bytes())? {
+                None => self.only(|field| field.eq_ignore_ascii_case(name.as_bytes()))?,
+                exact => exact,
+            },
             (_, None) => match self.only(|field| field == b"graph")? {
                 None => self.only(is_graph_name)?,
                 exact => exact,
@@ -84,9 +87,20 @@ impl<'a> Sample<'a> {
             let named = self.position(name).filter(|_| options.header != Header::Absent);
             named.or(number(name)) == Some(graph)
         };
+        let default = Columns::default();
         match [source, target].into_iter().chain(options.weighted.then_some(weight)).find(is_graph)
         {
             None => Ok(()),
+            // Nothing else says that this column is an end.
+            Some(name) if [&default.source, &default.target, &default.weight].contains(&name) => {
+                Err(format!(
+                    "--graph-column asks for column {}, `{}`, which is that of an edge's end or weight: expected the column \
+                     with the graph of each edge, or --columns with those of an edge's ends; the columns are: {}",
+                    graph + 1,
+                    token::show(name.as_bytes()),
+                    self.listed()
+                ))
+            }
             Some(name) => Err(format!(
                 "--columns names `{}`, which is the column of graphs: expected the columns with an edge's ends{}",
                 token::show(name.as_bytes()),

@@ -1,8 +1,9 @@
 //! First rows of a table: the kinds of their fields, and the candidates for an edge's columns.
 
-use super::names::{Name, measures, words};
+use super::names::{Name, is_row_name, measures, words};
 use super::times;
 use crate::intern::Sign;
+use crate::missing::MISSING_NAMES;
 use crate::text::separator::{Separator, fields};
 use crate::text::token::{self, NotAnId};
 use std::borrow::Cow;
@@ -133,7 +134,7 @@ impl<'a> Sample<'a> {
             .filter_map(|row| fields(row, separator).collect::<Result<Vec<_>, _>>().ok());
         let others = others.filter(|row| row.len() > 1 && !row[0].is_empty() && !row[1].is_empty());
         let others: Vec<Vec<Field<'a>>> = others.collect();
-        let row_names = is_below_row_names(&first, &others);
+        let row_names = is_below_row_names(&first, &others, rows);
         if row_names {
             first.insert(0, Cow::Borrowed(b""));
         }
@@ -310,8 +311,12 @@ impl<'a> Sample<'a> {
     pub(super) fn pairs_of_ids(&self, header: bool) -> Vec<[usize; 2]> {
         let width = self.first.len().min(COMPARED);
         let values: Vec<Values> = (0..width).map(|column| self.values(header, column)).collect();
+        // Numbers of rows are in the first column.
+        let is_of_rows = |name: &[u8]| name.is_empty() || is_row_name(name);
         let measures = |column: usize| {
-            header && measures(&self.first[column]) || self.are_times(header, column)
+            let name = &self.first[column];
+            header && (measures(name) || column == 0 && is_of_rows(name))
+                || self.are_times(header, column)
         };
         let pairs = (0..width).flat_map(|a| (a + 1..width).map(move |b| [a, b]));
         let are_ids = |&[a, b]: &[usize; 2]| {
@@ -449,7 +454,11 @@ impl Values {
 const COMPARED: usize = 24;
 
 /// Whether the first row lacks a name for the first column, whose values are distinct integers: row names.
-fn is_below_row_names(first: &[Field<'_>], others: &[Vec<Field<'_>>]) -> bool {
+///
+/// If the second and the third column have integers, too, the first could be an end of the edges, and the last a column
+/// without a name. Then the row names, and nothing else, must be in quotes, as R writes them, or count the rows from 1, before two
+/// columns that share ids.
+fn is_below_row_names(first: &[Field<'_>], others: &[Vec<Field<'_>>], rows: &[&[u8]]) -> bool {
     let mut seen = HashSet::new();
     let is_name = |field: &Field<'_>| Kind::of(field) == Kind::Word && !is_of_signs(field);
     first.len() > 1
@@ -458,12 +467,44 @@ fn is_below_row_names(first: &[Field<'_>], others: &[Vec<Field<'_>>]) -> bool {
         && others
             .iter()
             .all(|row| row.len() == first.len() + 1 && is_digits(&row[0]) && seen.insert(&row[0]))
+        && (are_words(others, 1)
+            || are_words(others, 2)
+            || have_quoted_names(rows)
+            || count_before_ids(others))
+}
+
+/// Whether a value of a column is a word, and none is a number with a fraction.
+fn are_words(rows: &[Vec<Field<'_>>], column: usize) -> bool {
+    let values = Values::of(rows.iter().filter_map(|row| Some(&**row.get(column)?)));
+    values == Values::Words
+}
+
+/// Whether the first field of each row but the first is in quotes, and no other.
+fn have_quoted_names(rows: &[&[u8]]) -> bool {
+    let is_quoted = |row: &&[u8]| {
+        row.trim_ascii_start().starts_with(b"\"")
+            && row.iter().filter(|byte| **byte == b'"').count() == 2
+    };
+    rows.iter().skip(1).all(is_quoted)
+}
+
+/// Whether the first column counts the rows from 1, and the next two have integers and share some.
+fn count_before_ids(rows: &[Vec<Field<'_>>]) -> bool {
+    const LEAST: usize = 2;
+    let ids = |column: usize| -> HashSet<&Field<'_>> {
+        rows.iter().filter_map(|row| row.get(column)).collect()
+    };
+    let (sources, targets) = (ids(1), ids(2));
+    rows.len() >= LEAST
+        && (1u64..).zip(rows).all(|(number, row)| token::parse(&row[0]) == Some(number))
+        && sources.iter().chain(&targets).all(|id| is_integer(id))
+        && !sources.is_disjoint(&targets)
 }
 
 /// Whether a field is a missing value.
 fn is_missing(field: &[u8]) -> bool {
-    const MISSING: [&[u8]; 6] = [b"", b"NA", b"NaN", b"N/A", b"null", b"None"];
-    MISSING.iter().any(|missing| missing.eq_ignore_ascii_case(field))
+    field.is_empty()
+        || MISSING_NAMES.iter().any(|missing| missing.as_bytes().eq_ignore_ascii_case(field))
 }
 
 /// Whether a field has neither a letter nor a digit.

@@ -136,6 +136,9 @@ impl Sample<'_> {
     pub(super) fn likely_ends(&self, header: bool) -> [usize; 2] {
         let last = self.first.len().saturating_sub(1);
         let alike = || self.pairs_of_ids(header).first().copied();
-        self.shared_ends(header).or_else(alike).unwrap_or([0, 1.min(last)])
+        // Behind a column of an index.
+        let is_index = header && last > 1 && self.first[0].is_empty();
+        let first = usize::from(is_index);
+        self.shared_ends(header).or_else(alike).unwrap_or([first, last.min(first + 1)])
     }
 }
