@@ -246,7 +246,7 @@ fn pass(
             Spoil::Answer(status, String::new())
         }
         Spoil::Silent(part) if line.contains(part) => Spoil::Silence,
-        Spoil::Refused(part, status) if line.contains(part) => Spoil::Answer(status, String::new()),
+        Spoil::Refused(part, status, body) if line.contains(part) => Spoil::Answer(status, body),
         how => how,
     };
     match how {

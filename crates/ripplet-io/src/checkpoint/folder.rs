@@ -9,7 +9,7 @@
 //! Parts without an index are of a writer that was killed: opening the folder removes them. Of a checkpoint that is removed, the
 //! index goes first.
 
-use super::{SavedState, State, from_bytes, open, remove_leftovers, write_to};
+use super::{SavedState, State, open, remove_leftovers, write_to};
 use crate::address::{check_output_address, is_remote};
 use crate::output::AtomicFile;
 use crate::parts::PartsWriter;
@@ -86,17 +86,17 @@ impl Folder {
     /// # Errors
     /// If the folder cannot be listed.
     pub fn rounds(&self) -> Result<Vec<u32>, ReadError> {
-        let mut rounds = match is_remote(&self.place) {
-            #[cfg(feature = "object-storage")]
-            true => objects::list(&self.place).map(|(rounds, _)| rounds),
-            _ => self.files(),
-        }
-        .map_err(|error| ReadError::io(&self.place, Place::File, error))?;
+        let listed = self.numbers();
+        let mut rounds = listed.map_err(|error| ReadError::io(&self.place, Place::File, error))?;
         rounds.sort_unstable_by(|a, b| b.cmp(a));
         Ok(rounds)
     }
 
-    fn files(&self) -> io::Result<Vec<u32>> {
+    fn numbers(&self) -> io::Result<Vec<u32>> {
+        #[cfg(feature = "object-storage")]
+        if is_remote(&self.place) {
+            return objects::list(&self.place).map(|(rounds, _)| rounds);
+        }
         let mut rounds = Vec::new();
         for entry in fs::read_dir(&self.place)? {
             let entry = entry?;
@@ -113,13 +113,11 @@ impl Folder {
     /// If it cannot be read, or is damaged in any byte.
     pub fn read(&self, round: u32) -> Result<SavedState, ReadError> {
         let path = self.path(round);
-        match is_remote(&path) {
-            #[cfg(feature = "object-storage")]
-            true => {
-                from_bytes(std::sync::Arc::new(objects::map(&self.place, round, &path)?), &path)
-            }
-            _ => open(&path),
+        #[cfg(feature = "object-storage")]
+        if is_remote(&path) {
+            return objects::read(&self.place, round, &path);
         }
+        open(&path)
     }
 
     /// Writes a checkpoint; returns its bytes. It replaces one of the same round.
@@ -128,11 +126,11 @@ impl Folder {
     /// If the operating system or the server refuses; an earlier checkpoint of the round is unchanged then.
     pub fn write(&self, round: u32, state: &State<'_>) -> Result<u64, WriteError> {
         let path = self.path(round);
-        match is_remote(&path) {
-            #[cfg(feature = "object-storage")]
-            true => objects::write(&self.place, round, &path, state),
-            _ => write_to(PartsWriter::create(&super::FORMAT, &path)?, state),
+        #[cfg(feature = "object-storage")]
+        if is_remote(&path) {
+            return objects::write(&self.place, round, &path, state);
         }
+        write_to(PartsWriter::create(&super::FORMAT, &path)?, state)
     }
 
     /// Removes a checkpoint.
@@ -141,12 +139,16 @@ impl Folder {
     /// If the operating system or the server refuses.
     pub fn remove(&self, round: u32) -> Result<(), ReadError> {
         let path = self.path(round);
-        let removed = match is_remote(&path) {
-            #[cfg(feature = "object-storage")]
-            true => objects::remove(&self.place, round, &path),
-            _ => fs::remove_file(&path),
-        };
-        removed.map_err(|error| ReadError::io(path, Place::File, error))
+        self.remove_at(round, &path).map_err(|error| ReadError::io(path, Place::File, error))
+    }
+
+    fn remove_at(&self, round: u32, path: &Path) -> io::Result<()> {
+        #[cfg(feature = "object-storage")]
+        if is_remote(path) {
+            return objects::remove(&self.place, round, path);
+        }
+        let _ = round;
+        fs::remove_file(path)
     }
 }
 
@@ -158,9 +160,9 @@ fn round_of(name: &str, suffix: &str) -> Option<u32> {
 /// Checkpoints in object storage.
 #[cfg(feature = "object-storage")]
 mod objects {
-    use super::{PREFIX, SUFFIX, State, round_of, write_to};
-    use crate::checkpoint::FORMAT;
-    use crate::map::{Map, map_file};
+    use super::{PREFIX, SUFFIX, SavedState, State, round_of, write_to};
+    use crate::checkpoint::{FORMAT, from_bytes};
+    use crate::map::map_file;
     use crate::object::{self, ObjectParts, PartsUpload};
     use crate::output::Output;
     use crate::parts::PartsWriter;
@@ -169,6 +171,7 @@ mod objects {
     use serde_json::Value;
     use std::io::{self, ErrorKind, Read};
     use std::path::{Path, PathBuf};
+    use std::sync::Arc;
 
     /// The name of the folder of a checkpoint's parts ends so.
     const PARTS: &str = ".parts";
@@ -258,8 +261,8 @@ mod objects {
         parts().ok_or_else(|| "the index of its parts is damaged".into())
     }
 
-    /// Returns the bytes of a checkpoint, in a file without a name.
-    pub(super) fn map(folder: &Path, round: u32, path: &Path) -> Result<Map, ReadError> {
+    /// Opens a checkpoint, whose bytes are copied into a file without a name.
+    pub(super) fn read(folder: &Path, round: u32, path: &Path) -> Result<SavedState, ReadError> {
         let failed = |error| ReadError::io(path, Place::File, error);
         let mut text = Vec::new();
         let reader = Source::of(path)?.reader(0..LARGEST + 1, Pace::First);
@@ -271,7 +274,7 @@ mod objects {
             ErrorKind::UnexpectedEof => content(error.to_string()),
             _ => failed(error),
         })?;
-        map_file(copy).map_err(failed)
+        from_bytes(Arc::new(map_file(copy).map_err(failed)?), path)
     }
 
     /// Removes a checkpoint: the index first, so that there is none whose parts are missing.
