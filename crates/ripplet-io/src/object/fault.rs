@@ -30,12 +30,9 @@ fn error_of(error: &Error, scheme: &str, access: Access) -> io::Error {
         Error::NotFound { .. } => Some(404),
         Error::PermissionDenied { .. } => Some(403),
         Error::Unauthenticated { .. } => Some(401),
-        _ => status_of(&text).or_else(|| status_of_removal(&text)),
+        _ => status_of(&text),
     };
-    let code = code_of(&text)
-        .or_else(|| code_of_removal(&text))
-        .map(|code| format!(" ({code})"))
-        .unwrap_or_default();
+    let code = code_of(&text).map(|code| format!(" ({code})")).unwrap_or_default();
     let (kind, sentence) = match error {
         Error::Precondition { .. } | Error::NotModified { .. } if access == Access::Read => {
             return changed();
@@ -222,26 +219,6 @@ fn status_of(text: &str) -> Option<u16> {
 fn code_of(text: &str) -> Option<&str> {
     let (_, rest) = text.split_once("<Code>")?;
     let (code, _) = rest.split_once("</Code>")?;
-    is_code(code).then_some(code)
-}
-
-fn is_code(code: &str) -> bool {
-    code.len() <= 64 && code.chars().all(|sign| sign.is_ascii_alphabetic())
-}
-
-/// Returns the code of an object that was not removed, of an answer of S3 to a request that removes several.
-fn code_of_removal(text: &str) -> Option<&str> {
-    let (_, rest) = text.split_once("DeleteObjects request failed for key ")?;
-    let (_, code) = rest.strip_suffix(')')?.rsplit_once("(code: ")?;
-    is_code(code).then_some(code)
-}
-
-/// Returns the status that the code of such an object has as an answer.
-fn status_of_removal(text: &str) -> Option<u16> {
-    Some(match code_of_removal(text)? {
-        "AccessDenied" => 403,
-        "InternalError" => 500,
-        "SlowDown" => 503,
-        _ => 400,
-    })
+    let is_word = code.len() <= 64 && code.chars().all(|sign| sign.is_ascii_alphabetic());
+    is_word.then_some(code)
 }
