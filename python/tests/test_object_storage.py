@@ -12,6 +12,7 @@ import time
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import PAYMENTS
@@ -82,6 +83,33 @@ def test_communities_are_written(endpoint: str, tmp_path: Path) -> None:
     assert rp.graph("s3://data/g.rg").edges == graph.edges
     with pytest.raises(OSError, match="outputs are on a disk, not behind s3://"):
         graph.write("s3://data/g.rgz")
+
+
+@pytest.mark.usefixtures("settings")
+def test_a_run_that_was_interrupted_goes_on(endpoint: str) -> None:
+    graph = rp.graph(PAYMENTS)
+    run: dict[str, Any] = {"program": "slpa", "iterations": 500, "threads": 1}
+    kept: dict[str, Any] = {"checkpoint": "s3://data/kept/"}
+
+    def objects() -> str:
+        with urllib.request.urlopen(urllib.request.Request(f"{endpoint}/data?list-type=2&prefix=kept", headers=SIGNED)) as answer:
+            return str(answer.read())
+
+    class Stopped(Exception):
+        pass
+
+    def stop(*_: object) -> None:
+        if ".checkpoint" in objects():
+            raise Stopped
+
+    with pytest.raises(Stopped):
+        rp.communities(graph, **run, **kept, checkpoint_every=1, progress=stop)
+    found = rp.communities(graph, **run, **kept, resume=True)
+    assert found.resumed is not None and str(found.resumed.path).startswith("s3://data/kept/round-")
+    assert found == rp.communities(graph, **run)
+    assert "<Key>" not in objects()
+    with pytest.raises(OSError, match="s3://no-such-bucket/kept: there is no such"):
+        rp.communities(graph, checkpoint="s3://no-such-bucket/kept")
 
 
 @pytest.mark.usefixtures("settings")

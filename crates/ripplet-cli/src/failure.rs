@@ -109,7 +109,7 @@ pub enum Failure {
     /// A checkpoint that could not be written.
     #[error(transparent)]
     #[diagnostic(help(
-        "what was kept before stands: make room and go on with --resume, or leave --checkpoint out"
+        "what was kept before stands: see to the cause, such as a full disk, and go on with --resume, or leave --checkpoint out"
     ))]
     Checkpoint(RunError),
     /// An analysis that ended without a result.

@@ -18,9 +18,15 @@
 //! Numbers are little-endian. This crate does not interpret the run and its rounds: they are a text and
 //! words.
 //!
+//! In [object storage](Folder), the bytes of such a file are several objects.
+//!
 //! **Reading** memory-maps the file and copies only the text. Every byte is under a verified checksum, so a
 //! truncated or damaged file is an error. **Writing** is atomic, and needs only 4 bytes of memory for each
 //! MiB.
+
+mod folder;
+
+pub use folder::Folder;
 
 use crate::map::map;
 use crate::output::left_in;
@@ -77,6 +83,11 @@ pub struct SavedState {
 /// # Errors
 /// If the operating system refuses; an earlier file at `path` is unchanged then.
 pub fn write(path: &Path, state: &State<'_>) -> Result<(), WriteError> {
+    write_to(PartsWriter::create(&FORMAT, path)?, state).map(drop)
+}
+
+/// Writes a checkpoint, and finishes the file; returns its bytes.
+fn write_to(mut writer: PartsWriter, state: &State<'_>) -> Result<u64, WriteError> {
     let State { run, rounds, labels, active, columns } = *state;
     let lengths: Vec<u64> = columns.iter().map(|values| values.len() as u64).collect();
     let mut sections: Vec<&[u8]> = vec![
@@ -91,7 +102,6 @@ pub fn write(path: &Path, state: &State<'_>) -> Result<(), WriteError> {
     let sizes = [run.len(), rounds.len(), labels.len(), active.len(), columns.len()];
     head[0] = data_end(&sections);
     head[1..6].copy_from_slice(&sizes.map(|size| size as u64));
-    let mut writer = PartsWriter::create(&FORMAT, path)?;
     let written = writer.part(bytemuck::cast_ref(&head), &sections);
     let part = written.map_err(|source| writer.error(source))?;
     writer.finish(&part, [0; 6])

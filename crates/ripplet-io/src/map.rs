@@ -42,7 +42,8 @@ pub(crate) fn map_parts(path: &Path) -> Result<Map, ReadError> {
     }
 }
 
-fn map_file(file: File) -> io::Result<Map> {
+/// Memory-maps the content of an open file as [`map`] does.
+pub(crate) fn map_file(file: File) -> io::Result<Map> {
     let metadata = file.metadata()?;
     if !metadata.is_file() {
         return Err(io::Error::new(

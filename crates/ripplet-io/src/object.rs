@@ -14,13 +14,17 @@
 //! No message has more of a server's answer than its status and the code of its error: an answer may quote keys.
 
 mod fault;
+mod parts;
 mod profile;
 mod reader;
 mod store;
+mod unfinished;
 mod upload;
 
+pub(crate) use parts::{ObjectParts, PartsUpload, remove, remove_under};
 pub(crate) use reader::ObjectReader;
-pub(crate) use upload::{Provisional, Upload, UploadsStopped, is_empty, stop_uploads};
+pub(crate) use unfinished::{Provisional, UploadsStopped, stop_uploads};
+pub(crate) use upload::{Upload, is_empty};
 
 use crate::fault::Fault;
 use crate::fetched;

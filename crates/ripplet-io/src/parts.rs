@@ -10,7 +10,7 @@
 //!           bytes 0 to 52 of the footer u32, magic [u8; 8]
 //! ```
 
-use crate::output::AtomicFile;
+use crate::output::{AtomicFile, Output, refused};
 use crate::sections::{ALIGNMENT, Sections, aligned, pair, sealed, verify, word};
 use crate::{Place, ReadError, ReadErrorKind, WriteError};
 use ripplet_graph::{Buffer, OutOfMemory, memory};
@@ -242,7 +242,7 @@ pub(crate) fn data_end(sections: &[&[u8]]) -> u64 {
 pub(crate) struct PartsWriter {
     format: &'static Format,
     path: PathBuf,
-    file: AtomicFile,
+    file: Output,
     /// Bytes written.
     at: u64,
     /// Whether writing failed, so that the file must not appear.
@@ -255,18 +255,28 @@ impl PartsWriter {
     /// # Errors
     /// If the folder does not exist or is not writable, or `path` is standard output.
     pub fn create(format: &'static Format, path: &Path) -> Result<PartsWriter, WriteError> {
-        let refused = |kind, sentence: String| {
-            Err(WriteError { path: path.into(), source: io::Error::new(kind, sentence) })
-        };
-        if cfg!(target_endian = "big") {
-            return refused(ErrorKind::Unsupported, format.big_endian());
-        }
         if path == Path::new("-") {
             let sentence =
                 format!("{} is a file, which standard output need not be: name one", format.name);
-            return refused(ErrorKind::InvalidInput, sentence);
+            return Err(WriteError { path: path.into(), source: refused(sentence) });
         }
-        let file = AtomicFile::create(path)?;
+        PartsWriter::of(format, path, || AtomicFile::create(path).map(Output::File))
+    }
+
+    /// Creates a writer of an output that is called `path`.
+    ///
+    /// # Errors
+    /// If `open` fails.
+    pub fn of(
+        format: &'static Format,
+        path: &Path,
+        open: impl FnOnce() -> Result<Output, WriteError>,
+    ) -> Result<PartsWriter, WriteError> {
+        if cfg!(target_endian = "big") {
+            let source = io::Error::new(ErrorKind::Unsupported, format.big_endian());
+            return Err(WriteError { path: path.into(), source });
+        }
+        let file = open()?;
         let mut writer = PartsWriter { format, path: path.into(), file, at: 0, failed: false };
         writer.write_all(&format.header()).map_err(|source| writer.error(source))?;
         Ok(writer)
@@ -308,11 +318,12 @@ impl PartsWriter {
     }
 
     /// Writes the index, of the words of all entries, and the footer, whose first word is the position of the
-    /// index, and makes the file appear.
-    pub fn finish(mut self, entries: &[u64], mut words: Words) -> Result<(), WriteError> {
+    /// index, and makes the file appear; returns its size in bytes.
+    pub fn finish(mut self, entries: &[u64], mut words: Words) -> Result<u64, WriteError> {
         let written = self.ready().and_then(|()| self.write_index(entries, &mut words));
         self.note(written)?;
-        self.file.commit()
+        let bytes = self.at;
+        self.file.finish().map(|()| bytes)
     }
 
     fn write_index(&mut self, entries: &[u64], words: &mut Words) -> io::Result<()> {

@@ -335,7 +335,7 @@ impl RgzWriter {
             VertexIds::Names(_) => 3,
         };
         self.append_part([0; 16], &sections)?;
-        self.file.finish(bytemuck::cast_slice(&self.parts), footer.words())
+        self.file.finish(bytemuck::cast_slice(&self.parts), footer.words()).map(drop)
     }
 
     fn append_part(&mut self, head: [u64; 16], sections: &[&[u8]]) -> Result<(), WriteError> {

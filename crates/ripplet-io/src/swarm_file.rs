@@ -491,7 +491,7 @@ impl SwarmWriter {
     /// If appending failed, or the operating system refuses; no partial file remains.
     pub fn finish(mut self) -> Result<(), WriteError> {
         self.footer.parts = self.parts.len() as u64;
-        self.file.finish(bytemuck::cast_slice(&self.parts), self.footer.words())
+        self.file.finish(bytemuck::cast_slice(&self.parts), self.footer.words()).map(drop)
     }
 
     fn try_append(&mut self, mut graphs: BatchSlice<'_>) -> io::Result<()> {

@@ -810,7 +810,7 @@ def communities(
         Most bytes of a GPU's memory, and of the host's: a run that needs more with its graph is refused.
     checkpoint : path, optional
         A folder in which the state of the run is kept from time to time, so that it can go on after it was killed. It is made
-        if it is missing, and its checkpoints are removed when the communities are found.
+        if it is missing, or is in object storage (``"s3://bucket/folder/"``), and its checkpoints are removed when the communities are found.
     checkpoint_every : int or str, optional
         Interval of checkpoints: rounds (``10``) or a time (``"30s"``, ``"5m"``, ``"2h"``); by default five minutes.
     resume : bool, default False

@@ -12,8 +12,8 @@ pub struct CheckpointArguments {
     /// Keep the state of the run in this folder from time to time, so that --resume can continue
     /// it after it was killed.
     ///
-    /// The folder is made if it does not exist. It has the newest two checkpoints, which are removed when
-    /// the communities are written.
+    /// The folder is made if it does not exist, or it is in object storage: s3://BUCKET/FOLDER/. It has the newest two
+    /// checkpoints, which are removed when the communities are written.
     #[arg(long, value_name = "DIR")]
     pub checkpoint: Option<PathBuf>,
     /// Interval of checkpoints: a number of rounds (10) or an amount of time (30s, 5m, 2h) [default: 5m].

@@ -416,6 +416,9 @@ fn where_it_makes_no_sense() {
     refused("--checkpoint out.txt", &["out.txt is named twice"]);
     refused("--checkpoint file", &["cannot write file: "]);
     refused("--checkpoint no/where", &["cannot write no/where: "]);
+    // Found before the input is read, which does not exist; not even root makes files there.
+    let there = "communities none.txt -o out.txt --checkpoint /proc";
+    sandbox.fails(there, 2, &["cannot write /proc: "]);
     let batch = "communities b.csv --batch -o out.csv --checkpoint kept";
     sandbox.fails(batch, 2, &["--checkpoint keeps the state of one run, but the input is a batch"]);
     refused("--checkpoint kept --labels nowhere.txt", &["nowhere.txt"]);

@@ -32,6 +32,8 @@ mod manual;
 #[cfg(target_os = "linux")]
 mod memory;
 #[cfg(all(target_os = "linux", feature = "object-storage"))]
+mod object_checkpoints;
+#[cfg(all(target_os = "linux", feature = "object-storage"))]
 mod object_outputs;
 #[cfg(all(target_os = "linux", feature = "object-storage"))]
 mod object_storage;

@@ -144,7 +144,6 @@ fn what_cannot_be_written_is_found_before_the_work() {
         fails(&format!("communities none.csv -o {out}"), &variables, 2, &[part]);
     }
     for run in [
-        "communities g.csv -o o.tsv --checkpoint s3://data/c",
         "convert g.csv s3://data/a.rg",
         "convert g.csv s3://data/a.csv",
         "generate road -o s3://data/a.rg",

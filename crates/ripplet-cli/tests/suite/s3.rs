@@ -161,6 +161,10 @@ pub enum Spoil {
     Away,
     /// Answers with a status to requests that write an object.
     Object(&'static str, &'static str),
+    /// Does not answer to requests whose first line has this in it.
+    Silent(&'static str),
+    /// Answers with a status and a body to requests whose first line has this in it.
+    Refused(&'static str, &'static str, String),
 }
 
 /// A proxy in front of a server, until the test ends.
@@ -241,6 +245,8 @@ fn pass(
         Spoil::Object(key, status) if line.starts_with(&format!("PUT /data/{key} ")) => {
             Spoil::Answer(status, String::new())
         }
+        Spoil::Silent(part) if line.contains(part) => Spoil::Silence,
+        Spoil::Refused(part, status, body) if line.contains(part) => Spoil::Answer(status, body),
         how => how,
     };
     match how {

@@ -173,6 +173,9 @@ impl<'a> Address<'a> {
                     }
                 };
                 let builder = variables.iter().fold(builder, with);
+                // One by one: not every server removes several at a time, and an answer that names another object would be a
+                // panic of the client.
+                let builder = builder.with_disable_bulk_delete(true);
                 builder.build().map(Stores::of)
             }
             "gs" => {

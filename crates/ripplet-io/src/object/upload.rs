@@ -8,146 +8,23 @@
 //! [`stop_uploads`], so that the server keeps no parts of it.
 
 use super::fault::write_error;
-use super::store::{Address, Answer, Stores, start_to_stop, wait, wrong};
+use super::store::{Address, Answer, start_to_stop, wait, wrong};
+use super::unfinished::{Place, Tasks, Unfinished, list, take, unfinished};
 use crate::WriteError;
 use bytes::Bytes;
 use futures_util::StreamExt;
-use object_store::multipart::{MultipartStore, PartId};
-use object_store::path::Path as Key;
-use object_store::{Error, MultipartId, ObjectStore, ObjectStoreExt, PutPayload};
+use object_store::multipart::PartId;
+use object_store::{MultipartId, ObjectStoreExt, PutPayload};
 use std::collections::VecDeque;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
-use std::thread::sleep;
-use std::time::{Duration, Instant};
-use tokio::task::AbortHandle;
-use tokio::time::timeout;
 
 /// Bytes of a part: the parts of an upload are equally large, as some servers need.
 const PART: usize = 16 << 20;
 /// The most parts that S3 takes.
 const MOST_PARTS: usize = 10_000;
 /// Requests of an upload at a time.
-const AT_ONCE: usize = 3;
-/// Time that a server has to abort an upload, beside which the first error is reported.
-const ABORT: Duration = Duration::from_secs(5);
-/// Time that a terminating process waits for an upload that is being begun or completed.
-const STOP: Duration = Duration::from_secs(5);
-
-/// An upload that a terminating process aborts, or an object that it removes.
-#[derive(Clone, Debug)]
-enum Unfinished {
-    Upload { place: Place, id: MultipartId, sending: Arc<Mutex<Vec<AbortHandle>>> },
-    Object(Place),
-}
-
-/// The unfinished uploads and objects of this process, each with a number.
-static UNFINISHED: Mutex<Vec<(u64, Unfinished)>> = Mutex::new(Vec::new());
-
-/// Guard: while it lives, no upload starts or finishes.
-#[derive(Debug)]
-#[expect(dead_code, reason = "it is held, and not read")]
-pub(crate) struct UploadsStopped(MutexGuard<'static, Vec<(u64, Unfinished)>>);
-
-/// Aborts all uploads in progress, and removes the objects of unfinished outputs, for a process that is about to exit. `None` if
-/// an upload is being begun or completed, and the server does not answer in time.
-pub(crate) fn stop_uploads() -> Option<UploadsStopped> {
-    let begun = Instant::now();
-    let mut unfinished = loop {
-        match UNFINISHED.try_lock() {
-            Ok(unfinished) => break unfinished,
-            Err(TryLockError::Poisoned(unfinished)) => break unfinished.into_inner(),
-            Err(TryLockError::WouldBlock) if begun.elapsed() > STOP => return None,
-            Err(TryLockError::WouldBlock) => sleep(Duration::from_millis(5)),
-        }
-    };
-    // Errors cannot be reported here.
-    unfinished.drain(..).for_each(|(_, what)| drop(what.remove()));
-    Some(UploadsStopped(unfinished))
-}
-
-impl Unfinished {
-    /// Aborts the upload, or removes the object.
-    fn remove(self) -> io::Result<()> {
-        let scheme = self.place().scheme.clone();
-        let removed = wait(async move {
-            match self {
-                Unfinished::Upload { place, id, sending } => {
-                    // A part that arrives after the upload was aborted might be kept.
-                    let sending =
-                        sending.lock().map_or(Vec::new(), |mut all| std::mem::take(&mut *all));
-                    sending.iter().for_each(AbortHandle::abort);
-                    timeout(ABORT, place.uploads.abort_multipart(&place.key, &id)).await
-                }
-                Unfinished::Object(place) => timeout(ABORT, place.store.delete(&place.key)).await,
-            }
-        })?;
-        match removed {
-            Ok(Ok(()) | Err(Error::NotFound { .. })) => Ok(()),
-            Ok(Err(error)) => Err(write_error(&error, &scheme)),
-            Err(_) => Err(io::Error::new(io::ErrorKind::TimedOut, "the server does not answer")),
-        }
-    }
-
-    fn place(&self) -> &Place {
-        match self {
-            Unfinished::Upload { place, .. } | Unfinished::Object(place) => place,
-        }
-    }
-}
-
-fn unfinished() -> MutexGuard<'static, Vec<(u64, Unfinished)>> {
-    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn list(unfinished: &mut Vec<(u64, Unfinished)>, what: Unfinished) -> u64 {
-    static COUNT: AtomicU64 = AtomicU64::new(0);
-    let number = COUNT.fetch_add(1, Relaxed);
-    unfinished.push((number, what));
-    number
-}
-
-/// Takes an entry from the list; `None` if it was stopped.
-fn take(unfinished: &mut Vec<(u64, Unfinished)>, number: u64) -> Option<Unfinished> {
-    let at = unfinished.iter().position(|(other, _)| *other == number)?;
-    Some(unfinished.swap_remove(at).1)
-}
-
-/// Where an object will be.
-#[derive(Clone)]
-struct Place {
-    store: Arc<dyn ObjectStore>,
-    uploads: Arc<dyn MultipartStore>,
-    key: Key,
-    scheme: String,
-}
-
-impl std::fmt::Debug for Place {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // A client has secrets.
-        f.debug_struct("Place").field("key", &self.key).finish_non_exhaustive()
-    }
-}
-
-impl Place {
-    fn of(path: &Path) -> io::Result<Place> {
-        let address = Address::of(path)?;
-        if address.rest.is_empty() {
-            return Err(wrong("this is a bucket: add the name of the object"));
-        }
-        let key = address.folder()?;
-        let Stores { store, uploads } = address.stores()?;
-        let uploads = uploads.ok_or_else(|| wrong("a web server takes no outputs"))?;
-        Ok(Place { store, uploads, key, scheme: address.scheme.into() })
-    }
-
-    async fn begin(&self) -> io::Result<MultipartId> {
-        let begun = self.uploads.create_multipart(&self.key).await;
-        begun.map_err(|error| write_error(&error, &self.scheme))
-    }
-}
+pub(super) const AT_ONCE: usize = 3;
 
 /// Writer of an object, which appears when it is committed, in place of one that is there. Dropping it before aborts the upload.
 #[derive(Debug)]
@@ -158,8 +35,7 @@ pub(crate) struct Upload {
     buffer: Vec<u8>,
     /// The upload, after the first part; its number in the list.
     begun: Option<(MultipartId, u64)>,
-    /// The tasks that send parts.
-    tasks: Arc<Mutex<Vec<AbortHandle>>>,
+    tasks: Tasks,
     sending: VecDeque<Answer<object_store::Result<PartId>>>,
     sent: Vec<PartId>,
 }
@@ -175,7 +51,7 @@ impl Upload {
             place: Place::of(address)?,
             buffer: Vec::new(),
             begun: None,
-            tasks: Arc::default(),
+            tasks: Tasks::default(),
             sending: VecDeque::new(),
             sent: Vec::new(),
         })
@@ -267,9 +143,7 @@ impl Upload {
             place.uploads.put_part(&place.key, &id, number, payload(bytes)).await
         })?;
         self.sending.push_back(answer);
-        let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
-        tasks.retain(|task| !task.is_finished());
-        tasks.push(task);
+        self.tasks.add(task);
         Ok(())
     }
 
@@ -313,7 +187,7 @@ impl Upload {
     }
 }
 
-fn payload(bytes: Vec<u8>) -> PutPayload {
+pub(super) fn payload(bytes: Vec<u8>) -> PutPayload {
     PutPayload::from_bytes(Bytes::from(bytes))
 }
 
@@ -338,33 +212,6 @@ impl Drop for Upload {
     fn drop(&mut self) {
         // The first error is the one to report, not that of the cleanup.
         let _ = self.abort();
-    }
-}
-
-/// An object of an output that is not finished: dropping the value, or the end of the process by a signal, removes the object.
-#[derive(Debug)]
-pub(crate) struct Provisional(Option<u64>);
-
-impl Provisional {
-    /// Begins before the object appears.
-    pub(crate) fn begin(address: &Path) -> io::Result<Provisional> {
-        let place = Place::of(address)?;
-        Ok(Provisional(Some(list(&mut unfinished(), Unfinished::Object(place)))))
-    }
-
-    /// Keeps the object.
-    pub(crate) fn keep(mut self) {
-        if let Some(number) = self.0.take() {
-            take(&mut unfinished(), number);
-        }
-    }
-}
-
-impl Drop for Provisional {
-    fn drop(&mut self) {
-        let what = self.0.take().and_then(|number| take(&mut unfinished(), number));
-        // As above.
-        let _ = what.map(Unfinished::remove);
     }
 }
 

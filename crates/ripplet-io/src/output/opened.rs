@@ -4,7 +4,7 @@ use super::{AtomicFile, Destination, refused};
 use crate::WriteError;
 use crate::address::check_output_address;
 #[cfg(feature = "object-storage")]
-use crate::object::Upload;
+use crate::object::{ObjectParts, PartsUpload, Upload};
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
@@ -55,6 +55,8 @@ pub(crate) enum Output {
     File(AtomicFile),
     #[cfg(feature = "object-storage")]
     Object(Box<Upload>),
+    #[cfg(feature = "object-storage")]
+    Parts(Box<PartsUpload>),
 }
 
 impl Output {
@@ -76,6 +78,28 @@ impl Output {
         }
     }
 
+    /// Creates an output of many objects: the parts in a folder, and an index of this text, which is written last.
+    #[cfg(feature = "object-storage")]
+    pub(crate) fn in_parts(
+        index: &Path,
+        folder: &Path,
+        text: fn(&ObjectParts) -> String,
+    ) -> Result<Output, WriteError> {
+        check_output_address(index)?;
+        let made = PartsUpload::create(index, folder, text);
+        let named = |source| WriteError { path: index.into(), source };
+        made.map(|upload| Output::Parts(Box::new(upload))).map_err(named)
+    }
+
+    /// Returns what the names of the parts of such an output begin with.
+    #[cfg(feature = "object-storage")]
+    pub(crate) fn name_of_parts(&self) -> Option<&str> {
+        match self {
+            Output::Parts(upload) => Some(upload.name()),
+            _ => None,
+        }
+    }
+
     /// Writes all bytes to the disk or to the server, so that what is left to do is small. The output does not appear yet.
     pub(crate) fn settle(&mut self) -> Result<(), WriteError> {
         match self {
@@ -83,6 +107,8 @@ impl Output {
             Output::File(file) => file.settle(),
             #[cfg(feature = "object-storage")]
             Output::Object(upload) => upload.settle().map_err(|source| upload.error(source)),
+            #[cfg(feature = "object-storage")]
+            Output::Parts(upload) => upload.settle().map_err(|source| upload.error(source)),
         }
     }
 
@@ -93,6 +119,8 @@ impl Output {
             Output::File(file) => file.commit(),
             #[cfg(feature = "object-storage")]
             Output::Object(mut upload) => upload.commit().map_err(|source| upload.error(source)),
+            #[cfg(feature = "object-storage")]
+            Output::Parts(mut upload) => upload.commit().map_err(|source| upload.error(source)),
         }
     }
 }
@@ -108,6 +136,8 @@ impl Write for Output {
             Output::File(file) => file.write(bytes),
             #[cfg(feature = "object-storage")]
             Output::Object(upload) => upload.write(bytes),
+            #[cfg(feature = "object-storage")]
+            Output::Parts(upload) => upload.write(bytes),
         }
     }
 
@@ -117,7 +147,7 @@ impl Write for Output {
             Output::File(file) => file.flush(),
             // A part of an upload has a least size.
             #[cfg(feature = "object-storage")]
-            Output::Object(_) => Ok(()),
+            Output::Object(_) | Output::Parts(_) => Ok(()),
         }
     }
 }

@@ -1,6 +1,8 @@
 //! Checkpoints in a folder: a run that is killed at any moment can resume from the last one.
 //!
-//! The newest two checkpoints are kept. Each is a file that is written atomically, so that one
+//! The folder is on a disk, or in object storage if its path is an address such as `s3://bucket/checkpoints`.
+//!
+//! The newest two checkpoints are kept. Each appears atomically, so that one
 //! remains if the other is damaged. A folder belongs to one run: its checkpoints carry the
 //! [`RunIdentity`], and another run is refused.
 //!
@@ -55,11 +57,9 @@ mod options;
 
 pub use options::{CheckpointError, CheckpointOptions, RunCheckpoints};
 
-use crate::io::checkpoint::{self, SavedState};
+use crate::io::checkpoint::{self, Folder, SavedState};
 use crate::io::{Place, ReadError, ReadErrorKind, WriteError};
 use crate::lp::{Checkpoint, Keeper, NotKept, Round, RunIdentity, State};
-use std::fs;
-use std::io;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -82,7 +82,7 @@ use thiserror::Error;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Checkpoints {
-    folder: PathBuf,
+    folder: Folder,
 }
 
 /// The interval between saved states.
@@ -126,7 +126,7 @@ impl FromStr for Every {
 pub struct Newest {
     /// The checkpoint.
     pub checkpoint: Checkpoint,
-    /// The path of its file.
+    /// The path of its file, or the address of its index.
     pub path: PathBuf,
     /// The errors of newer, damaged checkpoints.
     pub damaged: Vec<ReadError>,
@@ -151,7 +151,7 @@ pub enum ResumeError {
     },
 }
 
-/// Saves the states of a run in files.
+/// Saves the states of a run in a folder.
 #[derive(Debug)]
 pub struct FileKeeper {
     checkpoints: Checkpoints,
@@ -169,34 +169,23 @@ pub struct FileKeeper {
 pub struct Written {
     /// The number of checkpoints.
     pub checkpoints: u64,
-    /// Bytes of their files.
+    /// Their bytes.
     pub bytes: u64,
     /// Seconds from when they were due until they were written, including copies from a device.
     pub seconds: f64,
 }
-
-/// File names: `round-0000000012.checkpoint` is the checkpoint after 12 rounds.
-const PREFIX: &str = "round-";
-const SUFFIX: &str = ".checkpoint";
 
 /// Words of a round in a file: its counts, whether there is a fingerprint, the fingerprint, and the
 /// seconds as bits.
 const ROUND_WORDS: usize = 7;
 
 impl Checkpoints {
-    /// Opens a folder of checkpoints, and creates it if it is missing. Removes temporary files of
-    /// writers that were killed.
+    /// Opens a folder of checkpoints, and creates it if it is missing. Removes what killed writers have left.
     ///
     /// # Errors
-    /// If the path is not a folder, or the folder cannot be created or listed.
+    /// If the path is not a folder, or the folder cannot be created, listed or written.
     pub fn open(folder: &Path) -> Result<Checkpoints, WriteError> {
-        let on_disk = ripplet_io::check_on_disk(folder, "checkpoints");
-        let made = match on_disk.and_then(|()| fs::create_dir(folder)) {
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
-            _ => checkpoint::remove_leftovers(folder),
-        };
-        made.map_err(|source| WriteError { path: folder.into(), source })?;
-        Ok(Checkpoints { folder: folder.into() })
+        Ok(Checkpoints { folder: Folder::open(folder)? })
     }
 
     /// Returns the rounds after which there are checkpoints, the newest first.
@@ -204,20 +193,7 @@ impl Checkpoints {
     /// # Errors
     /// If the folder cannot be listed.
     pub fn rounds(&self) -> Result<Vec<u32>, ReadError> {
-        let failed = |error| ReadError::io(&self.folder, Place::File, error);
-        let mut rounds = Vec::new();
-        for entry in fs::read_dir(&self.folder).map_err(failed)? {
-            let entry = entry.map_err(failed)?;
-            if !entry.file_type().map_err(failed)?.is_file() {
-                continue;
-            }
-            let name = entry.file_name();
-            let number = name.to_str().and_then(|name| name.strip_prefix(PREFIX));
-            let number = number.and_then(|name| name.strip_suffix(SUFFIX));
-            rounds.extend(number.and_then(|number| number.parse::<u32>().ok()));
-        }
-        rounds.sort_unstable_by(|a, b| b.cmp(a));
-        Ok(rounds)
+        self.folder.rounds()
     }
 
     /// Returns the newest valid checkpoint, memory-mapped; `None` if there are no checkpoints.
@@ -227,8 +203,8 @@ impl Checkpoints {
     pub fn newest(&self, run: &RunIdentity) -> Result<Option<Newest>, ResumeError> {
         let mut damaged = Vec::new();
         for round in self.rounds()? {
-            let path = self.path(round);
-            match checkpoint::open(&path).and_then(|kept| read(kept, &path)) {
+            let path = self.folder.path(round);
+            match self.folder.read(round).and_then(|kept| read(kept, &path)) {
                 Ok((there, checkpoint)) => {
                     let differences = run.differences(&there);
                     if !differences.is_empty() {
@@ -262,15 +238,7 @@ impl Checkpoints {
     /// # Errors
     /// If one cannot be removed; later ones are then left, too.
     pub fn remove(&self) -> Result<(), ReadError> {
-        for round in self.rounds()? {
-            let path = self.path(round);
-            fs::remove_file(&path).map_err(|error| ReadError::io(path, Place::File, error))?;
-        }
-        Ok(())
-    }
-
-    fn path(&self, round: u32) -> PathBuf {
-        self.folder.join(format!("{PREFIX}{round:010}{SUFFIX}"))
+        self.rounds()?.into_iter().try_for_each(|round| self.folder.remove(round))
     }
 
     /// Removes all checkpoints except that after `round` and the one before it.
@@ -280,7 +248,7 @@ impl Checkpoints {
         for other in rounds {
             if other != round && Some(other) != before {
                 // A surplus checkpoint does no harm.
-                let _ = fs::remove_file(self.path(other));
+                let _ = self.folder.remove(other);
             }
         }
     }
@@ -297,7 +265,6 @@ impl Keeper for FileKeeper {
 
     fn keep(&mut self, rounds: &[Round], state: State<'_>) -> Result<(), NotKept> {
         let round = rounds.len() as u32;
-        let path = self.checkpoints.path(round);
         let columns: Vec<&[u32]> = state.columns.iter().map(|values| &**values).collect();
         let state = checkpoint::State {
             run: &self.run,
@@ -306,10 +273,11 @@ impl Keeper for FileKeeper {
             active: &state.active,
             columns: &columns,
         };
-        checkpoint::write(&path, &state).map_err(|error| NotKept(error.to_string()))?;
+        let written = self.checkpoints.folder.write(round, &state);
+        let bytes = written.map_err(|error| NotKept(error.to_string()))?;
         self.checkpoints.prune(round);
         self.written.checkpoints += 1;
-        self.written.bytes += fs::metadata(&path).map_or(0, |file| file.len());
+        self.written.bytes += bytes;
         self.last = Instant::now();
         self.written.seconds += (self.last - self.due).as_secs_f64();
         Ok(())
@@ -358,6 +326,7 @@ mod tests {
     use crate::lp::{Settings, programs::Lpa};
     use ripplet_generate::Web;
     use std::borrow::Cow;
+    use std::fs;
 
     fn run(seed: u64) -> RunIdentity {
         let graph = GraphBuilder::new().build(Web::new(6).generate().unwrap()).unwrap();
@@ -412,8 +381,8 @@ mod tests {
         assert_eq!(before.damaged.len(), 1);
         keep(&mut keeper, 10);
         assert_eq!(checkpoints.rounds().unwrap(), [10, 9]);
-        fs::write(checkpoints.path(10), "").unwrap();
-        fs::write(checkpoints.path(9), "no checkpoint").unwrap();
+        fs::write(checkpoints.folder.path(10), "").unwrap();
+        fs::write(checkpoints.folder.path(9), "no checkpoint").unwrap();
         assert!(matches!(checkpoints.newest(&run(0)), Err(ResumeError::Damaged(_))));
         checkpoints.remove().unwrap();
         assert!(checkpoints.newest(&run(0)).unwrap().is_none());

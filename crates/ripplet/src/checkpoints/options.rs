@@ -1,7 +1,7 @@
 //! The checkpoints of one run: where, how often, and whether it goes on from those that are there.
 
 use super::{Checkpoints, Every, FileKeeper, Newest, ResumeError};
-use crate::io::{ReadError, WriteError};
+use crate::io::{ReadError, WriteError, is_remote};
 use crate::lp::RunIdentity;
 use std::fs;
 use std::path::PathBuf;
@@ -20,7 +20,7 @@ use thiserror::Error;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckpointOptions {
-    /// The folder; created if it is missing.
+    /// The folder, on a disk or in object storage; created if it is missing.
     pub folder: PathBuf,
     /// The interval between checkpoints.
     pub every: Every,
@@ -41,7 +41,7 @@ pub struct RunCheckpoints {
 /// The reason why a run cannot keep its state in a folder, or go on from there.
 #[derive(Debug, Error)]
 pub enum CheckpointError {
-    /// The folder cannot be made, or is none.
+    /// The folder cannot be made or written, or is none.
     #[error(transparent)]
     Place(#[from] WriteError),
     /// The folder cannot be listed.
@@ -71,7 +71,7 @@ impl CheckpointOptions {
     /// # Errors
     /// If it cannot be made or listed; or if it has checkpoints, and the run is to begin.
     pub fn open(&self) -> Result<RunCheckpoints, CheckpointError> {
-        let is_made = !self.folder.exists();
+        let is_made = !is_remote(&self.folder) && !self.folder.exists();
         let checkpoints = Checkpoints::open(&self.folder)?;
         let opened = RunCheckpoints { checkpoints, options: self.clone(), is_made };
         match opened.checkpoints.rounds()?.first() {
@@ -112,7 +112,7 @@ impl Drop for RunCheckpoints {
     fn drop(&mut self) {
         if self.is_made {
             // A folder that is not empty stays.
-            let _ = fs::remove_dir(&self.checkpoints.folder);
+            let _ = fs::remove_dir(self.checkpoints.folder.place());
         }
     }
 }
