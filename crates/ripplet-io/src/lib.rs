@@ -31,6 +31,7 @@
 
 mod address;
 mod built_in;
+mod column_names;
 #[cfg(not(feature = "columnar"))]
 #[path = "columnar_absent.rs"]
 mod columnar;
@@ -85,6 +86,7 @@ pub mod write;
 
 pub use address::{check_address, check_on_disk, is_remote};
 pub use built_in::NotBuiltIn;
+pub use column_names::{KNOWN_COLUMN_PAIRS, KNOWN_WEIGHT_NAMES, UNSPECIFIC_WORDS};
 pub use edge_list::{Edge, EdgeId, EdgeListError, edge_table};
 pub use error::{Place, ReadError, ReadErrorKind, WriteError};
 pub use fetched::{Fetched, fetched};
@@ -100,7 +102,6 @@ pub use seeds::{SeedRow, SeedSummary, Seeds, UnknownSeeds, parse_seeds, read_see
 pub use small::{LARGEST_TEXT, check_plain, is_plain_file, read_small, read_small_text};
 pub use summary::{ReadColumn, ReadColumns, ReadGraphColumns, ReadSummary};
 pub use table_parts::is_part_of;
-pub use text::{KNOWN_COLUMN_PAIRS, KNOWN_WEIGHT_NAMES, UNSPECIFIC_WORDS};
 pub use values::{parse_values, read_values};
 pub use vertex_rows::ValueKind;
 pub use vertex_table::{VertexTable, VertexValues, parse_vertex_table, read_vertex_table};

@@ -1,8 +1,8 @@
 //! Summary of a read: the number of edges, and the columns that were used.
 
+use crate::column_names::{are_of_two_kinds, is_circumstance};
 use crate::missing::MISSING_NAMES;
 use crate::shown::columns_option;
-use crate::text::{are_of_two_kinds, is_circumstance};
 use rayon::prelude::*;
 use ripplet_graph::memory::{self, OutOfMemory};
 use ripplet_graph::{EdgeTable, ExternalId, VertexId, VertexIds};

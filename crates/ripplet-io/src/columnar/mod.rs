@@ -30,6 +30,7 @@ pub(crate) use labels::label_rows;
 pub(crate) use table::Table;
 pub(crate) use vertices::vertex_rows;
 
+use crate::column_names::{is_graph_name, is_weight_name};
 use crate::fault::Fault;
 use crate::intern::{Ends, Interned, Sign};
 use crate::intern::{intern_integers, intern_names, into_column};
@@ -38,7 +39,7 @@ use crate::shown::shown;
 use crate::source::Source;
 use crate::summary::{ReadColumn, ReadColumns, ReadGraphColumns, option_of};
 use crate::text::GraphRows;
-use crate::text::{KnownEnds, is_graph_name, is_weight_name, known_ends, number};
+use crate::text::{KnownEnds, known_ends, number};
 use crate::{Columns, Format, IdKind, Place, ReadError, ReadErrorKind, ReadOptions};
 use arrow_array::Array;
 use arrow_schema::Schema;

@@ -38,12 +38,8 @@ pub(crate) mod token;
 mod tu;
 mod widths;
 
-pub use header::{KNOWN_COLUMN_PAIRS, KNOWN_WEIGHT_NAMES, UNSPECIFIC_WORDS};
-
 pub(crate) use decode::{compression_of, compression_of_named, decoder, is_trailing_bytes};
-pub(crate) use header::{
-    KnownEnds, are_of_two_kinds, is_circumstance, is_graph_name, is_weight_name, known_ends, number,
-};
+pub(crate) use header::{KnownEnds, known_ends, number};
 pub(crate) use label_rows::{json_label_rows, label_rows};
 pub(crate) use ldbc::Vertices;
 pub(crate) use other_format::{is_json_lines, what_to_do_with_list};

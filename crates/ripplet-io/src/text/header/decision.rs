@@ -1,12 +1,12 @@
 //! Decides whether the first row is a header, and which columns are read.
 
-use super::names::{
-    VERTEX_NAMES, is_circumstance, is_graph_name, is_id_name, is_row_name, is_weight_name,
-    measures, words,
-};
 use super::sample::{
     Field, Kind, KnownPairs, Sample, Values, is_code, is_digits, is_integer, is_of_signs,
     is_several,
+};
+use crate::column_names::{
+    VERTEX_NAMES, is_circumstance, is_graph_name, is_id_name, is_row_name, is_weight_name,
+    measures, words,
 };
 use crate::summary::{ReadColumn, ReadColumns};
 use crate::text::token;

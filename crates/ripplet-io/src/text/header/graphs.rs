@@ -3,8 +3,8 @@
 //! The other columns are detected as in a table of one graph: see [`Sample::without`].
 
 use super::decision::number;
-use super::names::is_graph_name;
 use super::sample::Sample;
+use crate::column_names::is_graph_name;
 use crate::summary::ReadColumn;
 use crate::text::token;
 use crate::{Columns, Header, ReadOptions};

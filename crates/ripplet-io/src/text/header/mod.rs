@@ -22,16 +22,12 @@
 
 mod decision;
 mod graphs;
-mod names;
 mod sample;
 mod sentences;
 mod times;
 
-pub use names::{KNOWN_COLUMN_PAIRS, KNOWN_WEIGHT_NAMES, UNSPECIFIC_WORDS};
-
 pub(super) use decision::Decision;
 pub(crate) use decision::number;
-pub(crate) use names::{are_of_two_kinds, is_circumstance, is_graph_name, is_weight_name};
 pub(crate) use sample::{KnownEnds, known_ends};
 pub(super) use sample::{
     MOST_ROWS, Sample, is_decimal_comma, is_number_like, is_padded, is_several,

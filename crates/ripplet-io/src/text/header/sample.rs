@@ -1,7 +1,7 @@
 //! First rows of a table: the kinds of their fields, and the candidates for an edge's columns.
 
-use super::names::{Name, is_row_name, measures, words};
 use super::times;
+use crate::column_names::{Name, is_row_name, measures, words};
 use crate::intern::Sign;
 use crate::missing::MISSING_NAMES;
 use crate::text::separator::{Separator, fields};

@@ -210,7 +210,7 @@ const QUANTITY_WORDS: &[&str] = &[
 ];
 
 /// Whether a name is that of a measurement, time or place.
-pub(super) fn measures(name: &[u8]) -> bool {
+pub(crate) fn measures(name: &[u8]) -> bool {
     let (start, end) = PAIR_WITH_ID;
     let is_bare = |word: &str| name.trim_ascii().eq_ignore_ascii_case(word.as_bytes());
     is_bare(start) || is_bare(end) || words(name).iter().any(|word| is_measure_word(word))
@@ -228,13 +228,13 @@ pub(crate) fn is_circumstance(name: &[u8]) -> bool {
 }
 
 /// Whether a name is that of an id, or of a row's number.
-pub(super) fn is_id_name(name: &[u8]) -> bool {
+pub(crate) fn is_id_name(name: &[u8]) -> bool {
     const WORDS: [&str; 9] = ["id", "ids", "index", "idx", "key", "nr", "row", "uuid", "unnamed"];
     words(name).iter().any(|word| WORDS.contains(&word.as_str()))
 }
 
 /// Whether a name is that of the numbers of rows.
-pub(super) fn is_row_name(name: &[u8]) -> bool {
+pub(crate) fn is_row_name(name: &[u8]) -> bool {
     const WORDS: [&str; 5] = ["index", "idx", "nr", "row", "unnamed"];
     words(name).first().is_some_and(|word| WORDS.contains(&word.as_str()))
 }
@@ -251,11 +251,11 @@ pub const KNOWN_WEIGHT_NAMES: &[&str] =
     &["weight", "weights", "w", "amount", "amt", "value", "count", "strength", "capacity"];
 
 /// Known names of the first column of a table that describes vertices, not edges.
-pub(super) const VERTEX_NAMES: &[&str] =
+pub(crate) const VERTEX_NAMES: &[&str] =
     &["id", "node", "vertex", "name", "user", "account", "customer", "entity", "person"];
 
 /// Words of a column's name.
-pub(super) struct Name {
+pub(crate) struct Name {
     whole: String,
     /// Without words for identifiers alone.
     without_id: String,
@@ -270,7 +270,7 @@ pub(super) struct Name {
 pub const PAIR_WITH_ID: (&str, &str) = ("start", "end");
 
 impl Name {
-    pub(super) fn of(name: &[u8]) -> Name {
+    pub(crate) fn of(name: &[u8]) -> Name {
         let words = words(name);
         let without = |list: &[&str]| {
             let kept = words.iter().map(String::as_str).filter(|word| !list.contains(word));
@@ -287,13 +287,13 @@ impl Name {
     }
 
     /// Whether two names are a known pair.
-    pub(super) fn is_source_of(&self, other: &Name) -> bool {
+    pub(crate) fn is_source_of(&self, other: &Name) -> bool {
         KNOWN_COLUMN_PAIRS.iter().any(|&(source, target)| self.is(source) && other.is(target))
     }
 
     /// Whether two names are `start` and `end` with a word for an id, or differ in one word of a known pair,
     /// and the other words are not those of a measurement: `source computer` and `target computer`.
-    pub(super) fn is_like_source_of(&self, other: &Name) -> bool {
+    pub(crate) fn is_like_source_of(&self, other: &Name) -> bool {
         let (start, end) = PAIR_WITH_ID;
         if self.is(start) && other.is(end) && !self.is_bare && !other.is_bare {
             return true;
@@ -309,7 +309,7 @@ impl Name {
 
     /// Returns the common part of two names that differ in a last number or character alone: `id 1` and `id
     /// 2`.
-    pub(super) fn is_numbered_before(&self, other: &Name) -> Option<&str> {
+    pub(crate) fn is_numbered_before(&self, other: &Name) -> Option<&str> {
         ENUMERATIONS.iter().find_map(|&(first, second)| {
             let stem = self.whole.strip_suffix(first)?;
             // `na`, `nb` is no numbering, `n a`, `n b` and `n1`, `n2` are.
@@ -336,7 +336,7 @@ pub(crate) fn is_graph_name(name: &[u8]) -> bool {
 }
 
 /// Returns the words of a name in lower case: `nameOrig`, `name_orig` and `Name Orig` are the same two.
-pub(super) fn words(name: &[u8]) -> Vec<String> {
+pub(crate) fn words(name: &[u8]) -> Vec<String> {
     let name = String::from_utf8_lossy(name);
     let name = without_id_space(&name);
     let mut words: Vec<String> = Vec::new();
