@@ -1,8 +1,8 @@
 //! Checks that the library and the command build with subsets of their cargo features.
 
-use crate::{USAGE, root};
+use crate::{USAGE, cargo, root};
 use std::collections::{BTreeMap, BTreeSet};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 /// Packages whose features a user chooses.
 const PACKAGES: [&str; 2] = ["ripplet", "ripplet-cli"];
@@ -68,7 +68,7 @@ fn closure(features: &Features, subset: &[&str]) -> BTreeSet<String> {
 /// Checks a package with a list of features; a warning is an error.
 fn check(package: &str, features: &str) -> Result<(), String> {
     println!("checking {package} with the features [{features}]");
-    let mut cargo = Command::new("cargo");
+    let mut cargo = cargo();
     cargo.args(["check", "--quiet", "--locked", "--package", package]);
     cargo.args(["--no-default-features", "--features", features]);
     let output =
@@ -83,14 +83,14 @@ fn check(package: &str, features: &str) -> Result<(), String> {
 
 /// Runs the tests of the library with its default features: each absent format is refused by its name.
 fn test_refusals() -> Result<(), String> {
-    let mut cargo = Command::new("cargo");
+    let mut cargo = cargo();
     cargo.args(["test", "--quiet", "--locked", "--package", "ripplet", "--test", "suite"]);
     crate::run(&mut cargo)
 }
 
 /// Returns what cargo knows of the workspace.
 fn metadata() -> Result<serde_json::Value, String> {
-    let mut cargo = Command::new("cargo");
+    let mut cargo = cargo();
     cargo.args(["metadata", "--no-deps", "--format-version", "1"]);
     let output = cargo.current_dir(root()).stderr(Stdio::inherit()).output();
     let output = output.map_err(|error| format!("{cargo:?}: {error}"))?;

@@ -1,7 +1,7 @@
 //! Packs the GPU tests as binaries for a machine with a GPU. They need a driver and NVRTC there, but
 //! no Rust and no repository.
 
-use crate::{USAGE, root, run};
+use crate::{USAGE, cargo, root, run};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -42,7 +42,7 @@ pub fn gpu_test(arguments: &[String]) -> Result<(), String> {
 
 /// Builds the suites and returns their paths, in the order of [`SUITES`].
 fn build() -> Result<[PathBuf; 2], String> {
-    let mut cargo = Command::new("cargo");
+    let mut cargo = cargo();
     cargo.args(["test", "--no-run", "--locked", "--profile", "carried"]);
     cargo.args(SUITES.iter().flat_map(|(package, _)| ["--package", package]));
     cargo.args(["--test", "suite"]);

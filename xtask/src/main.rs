@@ -73,7 +73,7 @@ fn fuzz(arguments: &[String]) -> Result<(), String> {
     for target in targets {
         println!("fuzzing {target} for {seconds} s");
         let limit = format!("-max_total_time={seconds}");
-        run(Command::new("cargo").args(["+nightly", "fuzz", "run", &target, "--", &limit]))?;
+        run(cargo().args(["+nightly", "fuzz", "run", &target, "--", &limit]))?;
     }
     Ok(())
 }
@@ -102,6 +102,18 @@ fn number_option(
     let value = value.ok_or_else(|| format!("{name} wants a whole number\n{USAGE}"))?;
     rest.drain(at..=at + 1);
     Ok((value, rest))
+}
+
+/// Returns cargo without what the one that started this program has said of it: build scripts that read the name of a
+/// package would run again, and all that follows would be compiled once more.
+fn cargo() -> Command {
+    let mut cargo = Command::new("cargo");
+    let is_of_this =
+        |name: &str| ["CARGO_PKG_", "CARGO_MANIFEST_"].iter().any(|of| name.starts_with(of));
+    for (name, _) in env::vars_os().filter(|(name, _)| name.to_str().is_some_and(is_of_this)) {
+        cargo.env_remove(name);
+    }
+    cargo
 }
 
 fn run(command: &mut Command) -> Result<(), String> {

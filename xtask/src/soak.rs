@@ -1,6 +1,6 @@
 //! The weekly soak run: what takes too long, or needs other tools, for every change.
 
-use crate::{USAGE, features, fuzz, number_option, root, run};
+use crate::{USAGE, cargo, features, fuzz, number_option, root, run};
 use std::path::PathBuf;
 use std::process::Command;
 use std::{fs, io};
@@ -116,7 +116,7 @@ fn parts(cases: u64, seconds: u64) -> Vec<Part> {
 
 /// Builds the documentation site; a warning is an error.
 pub fn site() -> Result<(), String> {
-    let mut cargo = Command::new("cargo");
+    let mut cargo = cargo();
     cargo.args(["test", "--quiet", "--locked", "--package", "ripplet-python", "--test", "suite"]);
     run(cargo.args(["--", "--ignored", "the_documentation_site_builds"]))?;
     println!("the site is in target/site: open target/site/site/index.html");
@@ -125,12 +125,12 @@ pub fn site() -> Result<(), String> {
 
 /// Checks for known vulnerabilities, licences and sources of all dependencies.
 pub fn deny() -> Result<(), String> {
-    run(Command::new("cargo").args(["deny", "check"]))
+    run(cargo().args(["deny", "check"]))
 }
 
 /// Lets every call of small runs of the command fail in its turn, and refuses them memory with every kind of file.
 fn faults() -> Result<(), String> {
-    let mut cargo = Command::new("cargo");
+    let mut cargo = cargo();
     cargo.args(["test", "--package", "ripplet-cli", "--test", "suite", "--"]);
     cargo.args(["injected", "memory::refused", "--include-ignored"]);
     run(cargo.env("RIPPLET_EVERY_CALL", "1"))
@@ -138,14 +138,14 @@ fn faults() -> Result<(), String> {
 
 /// Runs the CPU engine and the oracle on many random graphs.
 fn conformance() -> Result<(), String> {
-    let mut cargo = Command::new("cargo");
+    let mut cargo = cargo();
     cargo.args(["test", "--package", "ripplet-lp", "--test", "suite", "any_graph"]);
     run(cargo.env("PROPTEST_CASES", "200"))
 }
 
 /// Runs the GPU engine on the emulator with more combinations of graphs, programs, schedules and machines.
 fn emulator() -> Result<(), String> {
-    let mut cargo = Command::new("cargo");
+    let mut cargo = cargo();
     cargo.args(["test", "--package", "ripplet-cuda", "--test", "suite"]);
     run(cargo.env("RIPPLET_EVERY_COMBINATION", "1"))
 }
@@ -154,14 +154,14 @@ fn emulator() -> Result<(), String> {
 fn kernels() -> Result<(), String> {
     let folder = root().join("target/kernels");
     let devices = || {
-        let mut cargo = Command::new("cargo");
+        let mut cargo = cargo();
         cargo.args(["run", "--quiet", "--locked", "--package", "ripplet-cli", "--", "devices"]);
         cargo
     };
     let mut compile = devices();
     compile.args(["--compile-kernels", "--architectures", "90"]).env("RIPPLET_CACHE", &folder);
     run(&mut compile)?;
-    let mut test = Command::new("cargo");
+    let mut test = cargo();
     test.args(["test", "--quiet", "--package", "ripplet-gpu", "--lib", "kernels_of_the_build"]);
     run(test.env("RIPPLET_KERNELS", &folder))?;
     let listed = devices().env("RIPPLET_KERNELS", &folder).output();
@@ -221,7 +221,7 @@ fn wheel() -> Result<(), String> {
 /// Runs unit tests of `unsafe` code under Miri, with few cases of each property.
 fn miri() -> Result<(), String> {
     for (package, modules) in UNDER_MIRI {
-        let mut cargo = Command::new("cargo");
+        let mut cargo = cargo();
         cargo.args(["+nightly", "miri", "test", "--lib", "--package", package, "--"]);
         run(cargo.args(modules).env("MIRIFLAGS", MIRI_FLAGS).env("PROPTEST_CASES", "4"))?;
     }
@@ -231,7 +231,7 @@ fn miri() -> Result<(), String> {
 /// Runs property tests with more cases than `cargo test` does, in its profile: optimized code that
 /// checks for overflow.
 fn properties(cases: u64) -> Result<(), String> {
-    let mut cargo = Command::new("cargo");
+    let mut cargo = cargo();
     cargo.args(["test", "--quiet", "--lib", "--tests", "--no-fail-fast"]);
     cargo.args(WITH_PROPERTIES.iter().flat_map(|package| ["--package", package]));
     run(cargo.env("PROPTEST_CASES", cases.to_string()))
@@ -239,7 +239,7 @@ fn properties(cases: u64) -> Result<(), String> {
 
 /// Runs a test of the Python package that does more with a variable of the environment.
 fn python(test: &str, variable: (&str, &str)) -> Result<(), String> {
-    let mut cargo = Command::new("cargo");
+    let mut cargo = cargo();
     // The tests of the package compare with the command, which is built with the tests of its package.
     cargo.args(["test", "--locked", "--package", "ripplet-python", "--package", "ripplet-cli"]);
     cargo.args(["--test", "suite", test]);

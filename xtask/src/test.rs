@@ -4,7 +4,7 @@
 //! test runs alone. Side by side, the next binary fills the cores meanwhile. The tests of the documentation, which
 //! rustdoc builds one crate after the other on one core, run beside them.
 
-use crate::{USAGE, documentation, root};
+use crate::{USAGE, cargo, documentation, root};
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -74,7 +74,7 @@ pub fn test(packages: &[String]) -> Result<(), String> {
 
 /// Returns `cargo test` of the named packages, or of the workspace.
 fn cargo_test(packages: &[String]) -> Command {
-    let mut cargo = Command::new("cargo");
+    let mut cargo = cargo();
     cargo.args(["test", "--locked"]);
     match packages {
         [] => cargo.arg("--workspace"),
