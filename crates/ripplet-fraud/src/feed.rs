@@ -7,7 +7,8 @@
 
 use crate::days::DayAdjacency;
 use crate::entities::EntityError;
-use crate::source::reader::{self, Input, Message, ReaderError, Reading, Sources};
+use crate::source::reader::{self, Input, Message, ReaderError, Reading, SharedReading, Sources};
+use crate::source::row_hash::{BLOCK, RowHash};
 use crate::stream::{FinishedDay, Stream, StreamError, StreamOptions};
 use crate::weights::{WeightError, WeightFunction};
 use crate::window::{Changed, Shape, Sliding, WindowError};
@@ -114,8 +115,14 @@ pub struct Feed {
     /// Number of entities when the last day of `sliding` ended.
     vertices: u32,
     over: bool,
-    /// Error of reading, returned once the days before it are in their windows.
-    failed: Option<ReaderError>,
+    /// Error, returned once the days before it are in their windows.
+    failed: Option<FeedError>,
+    /// Whether there was an error: rows after it are not taken.
+    has_failed: bool,
+    /// Whether the reader has ended after an error.
+    is_drained: bool,
+    /// Hashes of the rows, if the feed is that of a rank.
+    hashes: Vec<RowHash>,
     full_slides: bool,
     /// Whether the last day ended because the stream did.
     is_cut: bool,
@@ -139,6 +146,14 @@ impl Feed {
     /// # Errors
     /// If sources are missing, or a rule is invalid.
     pub fn begin(options: &FeedOptions) -> Result<Feed, FeedError> {
+        Feed::begin_shared(options, &SharedReading::default())
+    }
+
+    /// Starts reading on a rank, as [`Feed::begin`] does.
+    pub(crate) fn begin_shared(
+        options: &FeedOptions,
+        shared: &SharedReading,
+    ) -> Result<Feed, FeedError> {
         let FeedOptions { mapping, shape, late, .. } = options;
         let unit_value =
             mapping.amount.as_ref().map_or(1.0, |amount| 10f64.powi(-(amount.decimals as i32)));
@@ -159,12 +174,21 @@ impl Feed {
         Ok(Feed {
             stream: Stream::new(mapping, weighing, stream_options)?,
             sliding: if options.from_scratch { sliding.from_scratch() } else { sliding },
-            messages: reader::begin(&options.sources, mapping, options.reading, options.range)?,
+            messages: reader::begin_shared(
+                &options.sources,
+                mapping,
+                options.reading,
+                options.range,
+                shared,
+            )?,
             inputs: Vec::new(),
             ended: VecDeque::new(),
             vertices: 0,
             over: false,
             failed: None,
+            has_failed: false,
+            is_drained: false,
+            hashes: Vec::new(),
             full_slides: options.full_slides,
             is_cut: false,
             decimals: mapping.amount.as_ref().map(|amount| amount.decimals),
@@ -195,34 +219,87 @@ impl Feed {
                 return Ok(if more { Advance::Window } else { Advance::Over });
             }
             if let Some(error) = self.failed.take() {
-                return Err(error.into());
+                return Err(error);
             }
             if is_cancelled() {
                 return Err(FeedError::Cancelled);
             }
-            match self.messages.recv_timeout(PATIENCE) {
-                // A server may take long before its first row.
-                Ok(Ok(Message::Nothing)) | Err(RecvTimeoutError::Timeout) => {}
-                Ok(Ok(Message::Input(input))) => {
-                    self.inputs.push(input);
-                    on_input(&self.inputs)?;
-                }
-                Ok(Ok(Message::Rows(batch, origin))) => {
-                    if let Some(input) = self.inputs.last_mut() {
-                        input.rows += batch.rows() as u64;
-                    }
-                    self.ended.extend(self.stream.push(&batch, &origin)?);
-                }
-                Ok(Err(error)) => {
-                    self.ended.extend(self.stream.classify_rest()?);
-                    self.failed = Some(error);
-                }
-                Err(RecvTimeoutError::Disconnected) => {
-                    self.over = true;
-                    self.ended.extend(self.stream.finish()?);
+            match self.receive() {
+                Ok(true) => on_input(&self.inputs)?,
+                Ok(false) => {}
+                Err(error) => {
+                    self.has_failed = true;
+                    return Err(error);
                 }
             }
         }
+    }
+
+    /// Receives the next message of the reader, if there is one soon; returns whether an input begins.
+    fn receive(&mut self) -> Result<bool, FeedError> {
+        match self.messages.recv_timeout(PATIENCE) {
+            // A server may take long before its first row.
+            Ok(Ok(Message::Nothing)) | Err(RecvTimeoutError::Timeout) => {}
+            Ok(Ok(Message::Input(input))) => {
+                self.inputs.push(input);
+                return Ok(true);
+            }
+            Ok(Ok(Message::Hash(hash))) => self.hashes.push(hash),
+            Ok(Ok(Message::Rows(batch, origin))) => {
+                if let Some(input) = self.inputs.last_mut() {
+                    input.rows += batch.rows() as u64;
+                }
+                if !self.has_failed {
+                    self.ended.extend(self.stream.push(&batch, &origin)?);
+                }
+            }
+            Ok(Err(error)) => {
+                if !self.has_failed {
+                    self.ended.extend(self.stream.classify_rest()?);
+                    self.failed = Some(error.into());
+                    self.has_failed = true;
+                }
+            }
+            Err(RecvTimeoutError::Disconnected) if self.has_failed => self.is_drained = true,
+            Err(RecvTimeoutError::Disconnected) => {
+                self.ended.extend(self.stream.finish()?);
+                self.over = true;
+            }
+        }
+        Ok(false)
+    }
+
+    /// Reads ahead until there are `hashes` hashes of rows, or as many as the input has. Days that end are kept for their
+    /// windows, and an error for the call of [`Feed::advance`] that reaches it.
+    ///
+    /// # Errors
+    /// If `is_cancelled`.
+    pub(crate) fn read_ahead(
+        &mut self,
+        hashes: usize,
+        is_cancelled: impl Fn() -> bool,
+    ) -> Result<(), FeedError> {
+        while self.hashes.len() < hashes && !self.over && !self.is_drained {
+            if is_cancelled() {
+                return Err(FeedError::Cancelled);
+            }
+            if let Err(error) = self.receive() {
+                self.failed = Some(error);
+                self.has_failed = true;
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the hashes of the rows so far: of all up to the end of each block, and at last of the whole input.
+    pub(crate) fn hashes(&self) -> &[RowHash] {
+        &self.hashes
+    }
+
+    /// Returns the number of hashes that cover all rows so far.
+    pub(crate) fn hashes_of_rows(&self) -> usize {
+        let rows: u64 = self.inputs.iter().map(|input| input.rows).sum();
+        self.hashes.len().max(rows.div_ceil(BLOCK as u64) as usize)
     }
 
     /// Builds the window that ends with the last day, and returns the vertices whose lists changed since the
