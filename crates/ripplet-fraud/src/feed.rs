@@ -110,6 +110,8 @@ pub struct Feed {
     stream: Stream,
     sliding: Sliding,
     inputs: Vec<Input>,
+    /// Number of inputs of which the caller knows.
+    announced: usize,
     /// Days that ended and are in no window yet.
     ended: VecDeque<FinishedDay>,
     /// Number of entities when the last day of `sliding` ended.
@@ -182,6 +184,7 @@ impl Feed {
                 shared,
             )?,
             inputs: Vec::new(),
+            announced: 0,
             ended: VecDeque::new(),
             vertices: 0,
             over: false,
@@ -206,6 +209,10 @@ impl Feed {
         is_cancelled: impl Fn() -> bool,
     ) -> Result<Advance, FeedError> {
         loop {
+            if self.announced < self.inputs.len() {
+                self.announced = self.inputs.len();
+                on_input(&self.inputs)?;
+            }
             while let Some(FinishedDay { unit, run, vertices, is_open }) = self.ended.pop_front() {
                 self.vertices = vertices;
                 self.is_cut = is_open;
@@ -224,26 +231,22 @@ impl Feed {
             if is_cancelled() {
                 return Err(FeedError::Cancelled);
             }
-            match self.receive() {
-                Ok(true) => on_input(&self.inputs)?,
-                Ok(false) => {}
-                Err(error) => {
-                    self.has_failed = true;
-                    return Err(error);
-                }
-            }
+            self.receive()?;
         }
     }
 
-    /// Receives the next message of the reader, if there is one soon; returns whether an input begins.
-    fn receive(&mut self) -> Result<bool, FeedError> {
+    /// Receives the next message of the reader, if there is one soon. After an error, rows are not taken.
+    fn receive(&mut self) -> Result<(), FeedError> {
+        let taken = self.take_message();
+        self.has_failed |= taken.is_err() || self.failed.is_some();
+        taken
+    }
+
+    fn take_message(&mut self) -> Result<(), FeedError> {
         match self.messages.recv_timeout(PATIENCE) {
             // A server may take long before its first row.
             Ok(Ok(Message::Nothing)) | Err(RecvTimeoutError::Timeout) => {}
-            Ok(Ok(Message::Input(input))) => {
-                self.inputs.push(input);
-                return Ok(true);
-            }
+            Ok(Ok(Message::Input(input))) => self.inputs.push(input),
             Ok(Ok(Message::Hash(hash))) => self.hashes.push(hash),
             Ok(Ok(Message::Rows(batch, origin))) => {
                 if let Some(input) = self.inputs.last_mut() {
@@ -253,12 +256,10 @@ impl Feed {
                     self.ended.extend(self.stream.push(&batch, &origin)?);
                 }
             }
+            Ok(Err(_)) if self.has_failed => {}
             Ok(Err(error)) => {
-                if !self.has_failed {
-                    self.ended.extend(self.stream.classify_rest()?);
-                    self.failed = Some(error.into());
-                    self.has_failed = true;
-                }
+                self.ended.extend(self.stream.classify_rest()?);
+                self.failed = Some(error.into());
             }
             Err(RecvTimeoutError::Disconnected) if self.has_failed => self.is_drained = true,
             Err(RecvTimeoutError::Disconnected) => {
@@ -266,7 +267,24 @@ impl Feed {
                 self.over = true;
             }
         }
-        Ok(false)
+        Ok(())
+    }
+
+    /// Waits until the first input is opened.
+    ///
+    /// # Errors
+    /// If it cannot be opened, or `is_cancelled`.
+    pub(crate) fn open(&mut self, is_cancelled: impl Fn() -> bool) -> Result<(), FeedError> {
+        while self.inputs.is_empty() && !self.over {
+            if is_cancelled() {
+                return Err(FeedError::Cancelled);
+            }
+            self.receive()?;
+            if let Some(error) = self.failed.take() {
+                return Err(error);
+            }
+        }
+        Ok(())
     }
 
     /// Reads ahead until there are `hashes` hashes of rows, or as many as the input has. Days that end are kept for their
@@ -285,7 +303,6 @@ impl Feed {
             }
             if let Err(error) = self.receive() {
                 self.failed = Some(error);
-                self.has_failed = true;
             }
         }
         Ok(())

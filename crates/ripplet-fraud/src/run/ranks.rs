@@ -370,7 +370,7 @@ impl Session<'_> {
         comm: &mut Comm,
     ) -> Result<(), PipelineError> {
         let (rank, size) = (comm.rank(), comm.size());
-        let mut snapshot = self.share_snapshot(comm)?;
+        let snapshot = self.share_snapshot(comm)?;
         let without_checksum = match size {
             1 => None,
             _ => self.options.feed.sources.without_checksum(),
@@ -387,15 +387,23 @@ impl Session<'_> {
             without_checksum,
             compared_rows: 0,
         };
+        if self.reading.snapshot.is_some() {
+            // Without it on all ranks, there is no window.
+            let begun = self.open(&mut opened, observer);
+            if begun.is_err() && observer.is_cancelled() {
+                return begun;
+            }
+            round.agree("begin of a query", begun)?;
+            drop(snapshot);
+        }
+        let mut is_first = true;
         loop {
-            let own = self.own_window(&mut opened, skipped, &mut round, observer);
+            let own = self.own_window(&mut opened, (is_first, skipped), &mut round, observer);
             if own.is_err() && observer.is_cancelled() {
                 // The others wait for this rank, whose end ends them.
                 return own.map(drop);
             }
             self.end_round(own, &mut opened, &mut round, observer)?;
-            // All ranks read from it by now.
-            drop(snapshot.take());
             if let Some((last, slot)) = &round.end {
                 self.catch_up(&mut opened, last.saturating_sub(rank), observer)?;
                 let (Slot::Over, Some((feed, given))) = (slot, &mut opened) else {
@@ -403,12 +411,12 @@ impl Session<'_> {
                 };
                 return self.end(feed, given, observer);
             }
-            (round.next, skipped) = (0, size - 1);
+            (round.next, skipped, is_first) = (0, size - 1, false);
         }
     }
 
     /// Exports a snapshot of the database on rank 0, if the input is a query of PostgreSQL, so that all ranks read the same rows.
-    /// Rank 0 keeps what is returned until all have begun to read.
+    /// Rank 0 keeps what is returned until all have opened the query.
     fn share_snapshot(&mut self, comm: &mut Comm) -> Result<Option<Snapshot>, PipelineError> {
         let Sources::Query { server, .. } = &self.options.feed.sources else { return Ok(None) };
         if comm.size() == 1 {
@@ -427,15 +435,24 @@ impl Session<'_> {
         Ok(own)
     }
 
+    /// Begins to read, and waits until the input is opened.
+    fn open(
+        &self,
+        opened: &mut Opened,
+        observer: &mut dyn PipelineObserver,
+    ) -> Result<(), PipelineError> {
+        let (feed, _) = opened.insert(self.begin(observer)?);
+        Ok(feed.open(|| observer.is_cancelled())?)
+    }
+
     /// Moves past the windows of other ranks, and computes and writes the next one; `None` if there is none.
     fn own_window(
         &mut self,
         opened: &mut Opened,
-        skipped: usize,
+        (is_first, skipped): (bool, usize),
         round: &mut Round<'_>,
         observer: &mut dyn PipelineObserver,
     ) -> Result<Option<Written>, PipelineError> {
-        let is_first = opened.is_none();
         let (feed, given) = match opened {
             Some(opened) => opened,
             None => opened.insert(self.begin(observer)?),
