@@ -209,8 +209,9 @@ pub fn rows_differ(
 fn rows_without_a_checksum_are_compared() {
     let days = Days::new(6);
     let text = text_of(&days, 6);
+    let exact = exact(&days);
     let of = |text: &str, batch| {
-        let mut options = exact(&days);
+        let mut options = exact.clone();
         options.feed.sources = Sources::Memory(table("payments", text, batch));
         options
     };
@@ -222,7 +223,8 @@ fn rows_without_a_checksum_are_compared() {
         // The manifest has the bytes of rank 0's batches.
         let batch = |rank| if rank == 0 { 1000 } else { 70 + rank };
         let ranks = |rank| (of(&text, batch(rank)), folder.clone(), Watcher::default());
-        assert!(on_ranks(size, false, ranks).iter().all(Result::is_ok));
+        let all = on_ranks(size, false, ranks);
+        assert!(all.iter().all(Result::is_ok), "{all:?}");
         are_equal(&folder, &one);
     }
     let last = text.lines().last().unwrap();
@@ -267,8 +269,9 @@ fn windows_before_other_rows_are_those_of_one_process() {
     let other = text.replacen(",2024-03-07T10:00:00,", ",2024-03-07T10:00:01,", 1);
     let row = text.lines().zip(other.lines()).position(|(a, b)| a != b).unwrap() as u64;
     let payments = [&text, &other].map(|text| table("payments", text, 30_000));
+    let exact = exact(&days);
     let of = |table: usize| {
-        let mut options = exact(&days);
+        let mut options = exact.clone();
         options.feed.sources = Sources::Memory(payments[table].clone());
         options
     };
