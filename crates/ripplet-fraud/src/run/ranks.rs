@@ -370,7 +370,6 @@ impl Session<'_> {
         comm: &mut Comm,
     ) -> Result<(), PipelineError> {
         let (rank, size) = (comm.rank(), comm.size());
-        let snapshot = self.share_snapshot(comm)?;
         let without_checksum = match size {
             1 => None,
             _ => self.options.feed.sources.without_checksum(),
@@ -387,15 +386,7 @@ impl Session<'_> {
             without_checksum,
             compared_rows: 0,
         };
-        if self.reading.snapshot.is_some() {
-            // Without it on all ranks, there is no window.
-            let begun = self.open(&mut opened, observer);
-            if begun.is_err() && observer.is_cancelled() {
-                return begun;
-            }
-            round.agree("begin of a query", begun)?;
-            drop(snapshot);
-        }
+        self.open_at_snapshot(&mut opened, &mut round, observer)?;
         let mut is_first = true;
         loop {
             let own = self.own_window(&mut opened, (is_first, skipped), &mut round, observer);
@@ -433,6 +424,26 @@ impl Session<'_> {
         let snapshot = Some(id.map_err(|sentence| of_rank(0, sentence))?);
         self.reading.snapshot = snapshot;
         Ok(own)
+    }
+
+    /// Begins to read a query of PostgreSQL on all ranks, from one snapshot. If a rank cannot, there is no window. Does nothing
+    /// for other inputs.
+    fn open_at_snapshot(
+        &mut self,
+        opened: &mut Opened,
+        round: &mut Round<'_>,
+        observer: &mut dyn PipelineObserver,
+    ) -> Result<(), PipelineError> {
+        let _until_all_have_opened_it = self.share_snapshot(round.comm)?;
+        if self.reading.snapshot.is_none() {
+            return Ok(());
+        }
+        let begun = self.open(opened, observer);
+        if begun.is_err() && observer.is_cancelled() {
+            // The others wait for this rank, whose end ends them.
+            return begun;
+        }
+        round.agree("begin of a query", begun)
     }
 
     /// Begins to read, and waits until the input is opened.
