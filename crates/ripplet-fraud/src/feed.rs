@@ -7,7 +7,8 @@
 
 use crate::days::DayAdjacency;
 use crate::entities::EntityError;
-use crate::source::reader::{self, Input, Message, ReaderError, Reading, Sources};
+use crate::source::reader::{self, Input, Message, ReaderError, Reading, SharedReading, Sources};
+use crate::source::row_hash::{BLOCK, RowHash};
 use crate::stream::{FinishedDay, Stream, StreamError, StreamOptions};
 use crate::weights::{WeightError, WeightFunction};
 use crate::window::{Changed, Shape, Sliding, WindowError};
@@ -109,13 +110,21 @@ pub struct Feed {
     stream: Stream,
     sliding: Sliding,
     inputs: Vec<Input>,
+    /// Number of inputs of which the caller knows.
+    announced: usize,
     /// Days that ended and are in no window yet.
     ended: VecDeque<FinishedDay>,
     /// Number of entities when the last day of `sliding` ended.
     vertices: u32,
     over: bool,
-    /// Error of reading, returned once the days before it are in their windows.
-    failed: Option<ReaderError>,
+    /// Error, returned once the days before it are in their windows.
+    failed: Option<FeedError>,
+    /// Whether there was an error: rows after it are not taken.
+    has_failed: bool,
+    /// Whether the reader has ended after an error.
+    is_drained: bool,
+    /// Hashes of the rows, if the feed is that of a rank.
+    hashes: Vec<RowHash>,
     full_slides: bool,
     /// Whether the last day ended because the stream did.
     is_cut: bool,
@@ -139,6 +148,14 @@ impl Feed {
     /// # Errors
     /// If sources are missing, or a rule is invalid.
     pub fn begin(options: &FeedOptions) -> Result<Feed, FeedError> {
+        Feed::begin_shared(options, &SharedReading::default())
+    }
+
+    /// Starts reading on a rank, as [`Feed::begin`] does.
+    pub(crate) fn begin_shared(
+        options: &FeedOptions,
+        shared: &SharedReading,
+    ) -> Result<Feed, FeedError> {
         let FeedOptions { mapping, shape, late, .. } = options;
         let unit_value =
             mapping.amount.as_ref().map_or(1.0, |amount| 10f64.powi(-(amount.decimals as i32)));
@@ -159,12 +176,22 @@ impl Feed {
         Ok(Feed {
             stream: Stream::new(mapping, weighing, stream_options)?,
             sliding: if options.from_scratch { sliding.from_scratch() } else { sliding },
-            messages: reader::begin(&options.sources, mapping, options.reading, options.range)?,
+            messages: reader::begin_shared(
+                &options.sources,
+                mapping,
+                options.reading,
+                options.range,
+                shared,
+            )?,
             inputs: Vec::new(),
+            announced: 0,
             ended: VecDeque::new(),
             vertices: 0,
             over: false,
             failed: None,
+            has_failed: false,
+            is_drained: false,
+            hashes: Vec::new(),
             full_slides: options.full_slides,
             is_cut: false,
             decimals: mapping.amount.as_ref().map(|amount| amount.decimals),
@@ -182,6 +209,10 @@ impl Feed {
         is_cancelled: impl Fn() -> bool,
     ) -> Result<Advance, FeedError> {
         loop {
+            if self.announced < self.inputs.len() {
+                self.announced = self.inputs.len();
+                on_input(&self.inputs)?;
+            }
             while let Some(FinishedDay { unit, run, vertices, is_open }) = self.ended.pop_front() {
                 self.vertices = vertices;
                 self.is_cut = is_open;
@@ -195,34 +226,97 @@ impl Feed {
                 return Ok(if more { Advance::Window } else { Advance::Over });
             }
             if let Some(error) = self.failed.take() {
-                return Err(error.into());
+                return Err(error);
             }
             if is_cancelled() {
                 return Err(FeedError::Cancelled);
             }
-            match self.messages.recv_timeout(PATIENCE) {
-                // A server may take long before its first row.
-                Ok(Ok(Message::Nothing)) | Err(RecvTimeoutError::Timeout) => {}
-                Ok(Ok(Message::Input(input))) => {
-                    self.inputs.push(input);
-                    on_input(&self.inputs)?;
+            self.receive()?;
+        }
+    }
+
+    /// Receives the next message of the reader, if there is one soon. After an error, rows are not taken.
+    fn receive(&mut self) -> Result<(), FeedError> {
+        let taken = self.take_message();
+        self.has_failed |= taken.is_err() || self.failed.is_some();
+        taken
+    }
+
+    fn take_message(&mut self) -> Result<(), FeedError> {
+        match self.messages.recv_timeout(PATIENCE) {
+            // A server may take long before its first row.
+            Ok(Ok(Message::Nothing)) | Err(RecvTimeoutError::Timeout) => {}
+            Ok(Ok(Message::Input(input))) => self.inputs.push(input),
+            Ok(Ok(Message::Hash(hash))) => self.hashes.push(hash),
+            Ok(Ok(Message::Rows(batch, origin))) => {
+                if let Some(input) = self.inputs.last_mut() {
+                    input.rows += batch.rows() as u64;
                 }
-                Ok(Ok(Message::Rows(batch, origin))) => {
-                    if let Some(input) = self.inputs.last_mut() {
-                        input.rows += batch.rows() as u64;
-                    }
+                if !self.has_failed {
                     self.ended.extend(self.stream.push(&batch, &origin)?);
                 }
-                Ok(Err(error)) => {
-                    self.ended.extend(self.stream.classify_rest()?);
-                    self.failed = Some(error);
-                }
-                Err(RecvTimeoutError::Disconnected) => {
-                    self.over = true;
-                    self.ended.extend(self.stream.finish()?);
-                }
+            }
+            Ok(Err(_)) if self.has_failed => {}
+            Ok(Err(error)) => {
+                self.ended.extend(self.stream.classify_rest()?);
+                self.failed = Some(error.into());
+            }
+            Err(RecvTimeoutError::Disconnected) if self.has_failed => self.is_drained = true,
+            Err(RecvTimeoutError::Disconnected) => {
+                self.ended.extend(self.stream.finish()?);
+                self.over = true;
             }
         }
+        Ok(())
+    }
+
+    /// Waits until the first input is opened.
+    ///
+    /// # Errors
+    /// If it cannot be opened, or `is_cancelled`.
+    pub(crate) fn open(&mut self, is_cancelled: impl Fn() -> bool) -> Result<(), FeedError> {
+        while self.inputs.is_empty() && !self.over {
+            if is_cancelled() {
+                return Err(FeedError::Cancelled);
+            }
+            self.receive()?;
+            if let Some(error) = self.failed.take() {
+                return Err(error);
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads ahead until there are `hashes` hashes of rows, or as many as the input has. Days that end are kept for their
+    /// windows, and an error for the call of [`Feed::advance`] that reaches it.
+    ///
+    /// # Errors
+    /// If `is_cancelled`.
+    pub(crate) fn read_ahead(
+        &mut self,
+        hashes: usize,
+        is_cancelled: impl Fn() -> bool,
+    ) -> Result<(), FeedError> {
+        while self.hashes.len() < hashes && !self.over && !self.is_drained {
+            if is_cancelled() {
+                return Err(FeedError::Cancelled);
+            }
+            if let Err(error) = self.receive() {
+                self.failed = Some(error);
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the hashes of the rows so far: of all up to the end of each block, and at last of the whole input.
+    pub(crate) fn hashes(&self) -> &[RowHash] {
+        &self.hashes
+    }
+
+    /// Returns the number of hashes that cover all rows so far.
+    pub(crate) fn hashes_of_rows(&self) -> usize {
+        let rows: u64 = self.inputs.iter().map(|input| input.rows).sum();
+        self.hashes.len().max(rows.div_ceil(BLOCK as u64) as usize)
     }
 
     /// Builds the window that ends with the last day, and returns the vertices whose lists changed since the

@@ -169,6 +169,10 @@ impl Failure {
             PipelineError::RanksDiffer { .. } => {
                 "all ranks read the same files: use a disk that all machines share, or make the copies the same"
             }
+            PipelineError::RowsDiffer { .. } => {
+                "give the rows one order by a unique key (ORDER BY at, id), use nothing that differs from call to call, such \
+                 as random(), and leave the tables unchanged while the ranks read"
+            }
             PipelineError::OtherFolder(_) => {
                 "name a folder on a disk that all machines share, under the same path"
             }
@@ -205,6 +209,7 @@ impl Failure {
                     | PipelineError::NotOnRanks { .. }
                     | PipelineError::OtherFolder(_)
                     | PipelineError::RanksDiffer { .. }
+                    | PipelineError::RowsDiffer { .. }
                     | PipelineError::NoTransactions(_) => true,
                     PipelineError::Detect(error) => {
                         matches!(error, DetectError::Attenuation(_) | DetectError::Sizes { .. })

@@ -179,3 +179,39 @@ fn a_folder_that_one_rank_does_not_see_gets_no_window() {
     one_error(&said, 2, &["is not the folder that rank 0 has created there", "all machines share"]);
     assert!(!sandbox.path("a/run").exists() && !sandbox.path("b/run").exists());
 }
+
+/// A query of a real server, without blanks: its address is in `RIPPLET_POSTGRES`, as `.ci/run` sets it.
+#[test]
+fn ranks_read_one_snapshot_of_a_query_and_refuse_other_rows() {
+    let Ok(server) = std::env::var("RIPPLET_POSTGRES") else {
+        assert!(std::env::var("RIPPLET_REQUIRE_POSTGRES").is_err(), "RIPPLET_POSTGRES is not set");
+        eprintln!("no RIPPLET_POSTGRES: nothing is tested");
+        return;
+    };
+    let Some(mpi) = Mpi::mpich() else { return };
+    let mapping = "time = \"at\"\namount = \"eur\"\n[source]\ncolumn = \"from\"\nkind = \"user\"\n\
+        [target]\ncolumn = \"to\"\nkind = \"shop\"\n";
+    let sandbox = Sandbox::with([("m.toml", mapping), ("known.csv", "id\nu1\n")]);
+    let run = |eur: &str, folder: &str| {
+        let query = format!(
+            "SELECT 'u'||i*7919%90 AS \"from\",'s'||i*31%40 AS \"to\",timestamp'2024-03-01'+i*interval'3minute'AS at,{eur} AS eur \
+             FROM generate_series(0,2879)AS i ORDER BY i"
+        );
+        let query = query.replace(' ', "/**/");
+        format!(
+            "fraud run --postgres {server} --query {query} -m m.toml -b known.csv -w 3d -s 1d --exact -o {folder}"
+        )
+    };
+    sandbox.ok(&run("i%100", "one"));
+    let said = on_ranks(&mpi, &sandbox, 3, &run("i%100", "three"));
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert!(files(&sandbox, "three") == files(&sandbox, "one"));
+    let before = sandbox.names();
+    let said = on_ranks(&mpi, &sandbox, 3, &run("(random()*1e9)::int", "random"));
+    one_error(
+        &said,
+        2,
+        &["error: the query: rank 1 has read other rows than rank 0", "ORDER BY at, id"],
+    );
+    assert_eq!(sandbox.names(), before);
+}

@@ -10,6 +10,7 @@ use crate::model::ModelError;
 use crate::seeds::{Conflict, ListError};
 use crate::source::SourceError;
 use crate::source::reader::ReaderError;
+use crate::source::row_hash::BLOCK;
 use crate::window::WindowError;
 use crate::{TimeRange, Timestamp};
 use ripplet_graph::OutOfMemory;
@@ -99,6 +100,21 @@ pub enum PipelineError {
         rank: usize,
         /// What differs: the name of a setting or of a list, or an input.
         what: String,
+    },
+    /// Ranks have read different rows of a query or of a table in memory, or the same rows in another order.
+    #[error(
+        "{input}: rank {rank} has read other rows than rank {other}, or in another order, within {BLOCK} rows from row {row} \
+         on"
+    )]
+    RowsDiffer {
+        /// Name of the query or of the table.
+        input: String,
+        /// The rank.
+        rank: usize,
+        /// The rank that it is compared with.
+        other: usize,
+        /// First row of the block with the difference, from 1.
+        row: u64,
     },
     /// A rank does not see the run folder that rank 0 has created.
     #[error("{} is not the folder that rank 0 has created there", .0.display())]

@@ -15,10 +15,14 @@ use super::session::{Chain, Given, Passed, Session, Written};
 use super::{PipelineError, PipelineObserver, RunOptions, begin};
 use crate::detect::Spread;
 use crate::evolution::BadTracker;
-use crate::feed::Feed;
+use crate::feed::{Feed, FeedError};
 use crate::folder::{Manifest, RunFolder, WindowRecord};
 use crate::model::Earlier;
 use crate::seeds;
+use crate::source::SourceError;
+use crate::source::postgres::Snapshot;
+use crate::source::reader::{ReaderError, Sources};
+use crate::source::row_hash::{BLOCK, RowHash};
 use ripplet_lp::Executor;
 use ripplet_ranks::Comm;
 use serde::{Deserialize, Serialize};
@@ -30,11 +34,12 @@ use std::path::Path;
 /// The run folder has the files of one process, apart from times and memory. It is on a disk that all ranks share: each
 /// writes the windows that it has. Rank 0 alone writes the manifest and the report, and its observer alone is called for
 /// windows. Each rank reads all inputs and lists, which are compared: settings and lists before the run, and the SHA-256 of each file
-/// before windows that it is in are finished. Messages of a window: the members of its clusters and the weights of
+/// before windows that it is in are finished. A query of PostgreSQL reads one snapshot on all ranks, which rank 0 exports. Rows of
+/// queries and of tables in memory are hashed, and compared before a window of them is finished. Messages of a window: the members of its clusters and the weights of
 /// scorecards, as text, from one rank to all.
 ///
 /// # Errors
-/// All errors of [`run`](super::run); also if ranks differ in settings, lists or inputs, if windows start from the labels of those before, if the input is followed, or if
+/// All errors of [`run`](super::run); also if ranks differ in settings, lists, inputs or rows, if windows start from the labels of those before, if the input is followed, or if
 /// results go to a database. If another rank failed, [`PipelineError::Elsewhere`]. After [`PipelineError::Ranks`], and after the observer
 /// cancelled, the other ranks wait until this one ends or [aborts](Comm::abort).
 pub fn run_on_ranks(
@@ -184,6 +189,10 @@ struct Round<'c> {
     has_folder: bool,
     /// The number of inputs that all ranks have opened, and that are the same.
     compared: usize,
+    /// Name of an input without a checksum.
+    without_checksum: Option<String>,
+    /// The number of hashes of its rows that all ranks have, and that are the same.
+    compared_rows: usize,
 }
 
 impl Round<'_> {
@@ -272,6 +281,37 @@ impl Round<'_> {
         Ok(())
     }
 
+    /// Refuses rows of an input without a checksum that differ between the ranks. Each rank first reads as far as that which
+    /// has read most, so that all rows of the round's windows are compared.
+    fn compare_rows(
+        &mut self,
+        opened: &mut Opened,
+        observer: &dyn PipelineObserver,
+    ) -> Result<(), PipelineError> {
+        let Some(input) = &self.without_checksum else { return Ok(()) };
+        let own = opened.as_ref().map_or(0, |(feed, _)| feed.hashes_of_rows());
+        let most = self.comm.all_reduce("rows that were read", own as u64, u64::max)?;
+        let mut own: &[RowHash] = &[];
+        if let Some((feed, _)) = opened {
+            feed.read_ahead(most as usize, || observer.is_cancelled())?;
+            own = feed.hashes().get(self.compared_rows..).unwrap_or_default();
+        }
+        let received = self.comm.all_gather("hashes of rows", own)?;
+        let counts = || received.iter().map(<[_]>::len);
+        // Rank 0, unless it could not read as far as another one.
+        let longest = counts().max().unwrap_or(0);
+        let other = counts().position(|count| count == longest).unwrap_or(0);
+        for (rank, hashes) in received.iter().enumerate() {
+            let mut both = received.of(other).iter().zip(hashes);
+            if let Some(block) = both.position(|(expected, found)| expected != found) {
+                let row = ((self.compared_rows + block) * BLOCK) as u64 + 1;
+                return Err(PipelineError::RowsDiffer { input: input.clone(), rank, other, row });
+            }
+        }
+        self.compared_rows += counts().min().unwrap_or(0);
+        Ok(())
+    }
+
     /// Returns the number of windows in the round.
     fn windows(&self) -> usize {
         self.end.as_ref().map_or(self.comm.size(), |(rank, _)| *rank)
@@ -330,6 +370,11 @@ impl Session<'_> {
         comm: &mut Comm,
     ) -> Result<(), PipelineError> {
         let (rank, size) = (comm.rank(), comm.size());
+        let without_checksum = match size {
+            1 => None,
+            _ => self.options.feed.sources.without_checksum(),
+        };
+        self.reading.is_hashed = without_checksum.is_some();
         let (mut opened, mut skipped) = (None, rank);
         let mut round = Round {
             comm,
@@ -338,14 +383,18 @@ impl Session<'_> {
             end: None,
             has_folder: false,
             compared: 0,
+            without_checksum,
+            compared_rows: 0,
         };
+        self.open_at_snapshot(&mut opened, &mut round, observer)?;
+        let mut is_first = true;
         loop {
-            let own = self.own_window(&mut opened, skipped, &mut round, observer);
+            let own = self.own_window(&mut opened, (is_first, skipped), &mut round, observer);
             if own.is_err() && observer.is_cancelled() {
                 // The others wait for this rank, whose end ends them.
                 return own.map(drop);
             }
-            self.end_round(own, &opened, &mut round, observer)?;
+            self.end_round(own, &mut opened, &mut round, observer)?;
             if let Some((last, slot)) = &round.end {
                 self.catch_up(&mut opened, last.saturating_sub(rank), observer)?;
                 let (Slot::Over, Some((feed, given))) = (slot, &mut opened) else {
@@ -353,19 +402,68 @@ impl Session<'_> {
                 };
                 return self.end(feed, given, observer);
             }
-            (round.next, skipped) = (0, size - 1);
+            (round.next, skipped, is_first) = (0, size - 1, false);
         }
+    }
+
+    /// Exports a snapshot of the database on rank 0, if the input is a query of PostgreSQL, so that all ranks read the same rows.
+    /// Rank 0 keeps what is returned until all have opened the query.
+    fn share_snapshot(&mut self, comm: &mut Comm) -> Result<Option<Snapshot>, PipelineError> {
+        let Sources::Query { server, .. } = &self.options.feed.sources else { return Ok(None) };
+        if comm.size() == 1 {
+            return Ok(None);
+        }
+        let own = if comm.rank() == 0 { Some(Snapshot::export(server)) } else { None };
+        let id: Option<Result<&str, String>> =
+            own.as_ref().map(|own| own.as_ref().map(Snapshot::id).map_err(ToString::to_string));
+        let received = comm.all_gather("snapshot of a database", &json(&id))?;
+        let failed = |error: SourceError| FeedError::from(ReaderError::from(error));
+        let own = own.transpose().map_err(failed)?;
+        let id = serde_json::from_slice::<Option<Result<String, String>>>(received.of(0));
+        let id = id.ok().flatten().unwrap_or_else(|| Err(String::new()));
+        let snapshot = Some(id.map_err(|sentence| of_rank(0, sentence))?);
+        self.reading.snapshot = snapshot;
+        Ok(own)
+    }
+
+    /// Begins to read a query of PostgreSQL on all ranks, from one snapshot. If a rank cannot, there is no window. Does nothing
+    /// for other inputs.
+    fn open_at_snapshot(
+        &mut self,
+        opened: &mut Opened,
+        round: &mut Round<'_>,
+        observer: &mut dyn PipelineObserver,
+    ) -> Result<(), PipelineError> {
+        let _until_all_have_opened_it = self.share_snapshot(round.comm)?;
+        if self.reading.snapshot.is_none() {
+            return Ok(());
+        }
+        let begun = self.open(opened, observer);
+        if begun.is_err() && observer.is_cancelled() {
+            // The others wait for this rank, whose end ends them.
+            return begun;
+        }
+        round.agree("begin of a query", begun)
+    }
+
+    /// Begins to read, and waits until the input is opened.
+    fn open(
+        &self,
+        opened: &mut Opened,
+        observer: &mut dyn PipelineObserver,
+    ) -> Result<(), PipelineError> {
+        let (feed, _) = opened.insert(self.begin(observer)?);
+        Ok(feed.open(|| observer.is_cancelled())?)
     }
 
     /// Moves past the windows of other ranks, and computes and writes the next one; `None` if there is none.
     fn own_window(
         &mut self,
         opened: &mut Opened,
-        skipped: usize,
+        (is_first, skipped): (bool, usize),
         round: &mut Round<'_>,
         observer: &mut dyn PipelineObserver,
     ) -> Result<Option<Written>, PipelineError> {
-        let is_first = opened.is_none();
         let (feed, given) = match opened {
             Some(opened) => opened,
             None => opened.insert(self.begin(observer)?),
@@ -396,7 +494,7 @@ impl Session<'_> {
     fn end_round(
         &mut self,
         own: Result<Option<Written>, PipelineError>,
-        opened: &Opened,
+        opened: &mut Opened,
         round: &mut Round<'_>,
         observer: &mut dyn PipelineObserver,
     ) -> Result<(), PipelineError> {
@@ -412,6 +510,7 @@ impl Session<'_> {
             shared => shared.and(own),
         };
         round.compare_inputs(opened)?;
+        round.compare_rows(opened, observer)?;
         let (rank, windows) = (round.comm.rank(), round.windows());
         if windows == 0 {
             return own.map(drop);

@@ -25,7 +25,7 @@ use crate::output::{
 };
 use crate::report::WindowReport;
 use crate::scores;
-use crate::source::reader::Input;
+use crate::source::reader::{Input, SharedReading};
 use crate::ties::Ties;
 use crate::window::Changed;
 use crate::{Entities, Findings, Window};
@@ -53,6 +53,8 @@ pub(super) struct Session<'a> {
     pub(super) start: Instant,
     /// Vertices of the window before the current one.
     pub(super) seen_before: u32,
+    /// What the readers of ranks have in common.
+    pub(super) reading: SharedReading,
 }
 
 /// What the user gives beside the transactions, as far as it was read.
@@ -131,6 +133,7 @@ impl<'a> Session<'a> {
             manifest,
             start,
             seen_before,
+            reading: SharedReading::default(),
         }
     }
 }
@@ -201,7 +204,7 @@ impl Session<'_> {
         observer: &mut dyn PipelineObserver,
     ) -> Result<(Feed, Given), PipelineError> {
         let options = self.options;
-        let feed = Feed::begin(&options.feed)?;
+        let feed = Feed::begin_shared(&options.feed, &self.reading)?;
         let kind = &options.feed.mapping.source.kind;
         let files = ListFiles {
             bad: options.known_bad.as_ref(),

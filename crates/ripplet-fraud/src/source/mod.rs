@@ -24,6 +24,7 @@ pub mod postgres;
 #[path = "postgres_absent.rs"]
 pub mod postgres;
 pub mod reader;
+pub(crate) mod row_hash;
 mod statement;
 pub mod text;
 
@@ -137,6 +138,15 @@ pub enum SourceError {
     /// The server cannot be reached, does not answer, or the connection was lost.
     #[error("PostgreSQL: {why}")]
     Query {
+        /// Reason.
+        why: String,
+    },
+    /// Ranks cannot read one snapshot of a PostgreSQL database.
+    #[error(
+        "PostgreSQL: the ranks cannot read one snapshot of the database: {why}. Give the address of one server itself, not \
+         of a pooler or of several servers, or run it in one process"
+    )]
+    Snapshot {
         /// Reason.
         why: String,
     },

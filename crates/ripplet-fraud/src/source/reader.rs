@@ -9,6 +9,7 @@
 use super::data_file::DataFile;
 use super::files::{find, find_one, fingerprint};
 use super::partitions::span_of;
+use super::row_hash::{RowHash, RowHasher};
 use super::{
     Batch, Batches, CONSTANT, MemoryTable, RawBatch, SourceError, TypeChange, duckdb, open_data,
     postgres,
@@ -56,6 +57,27 @@ pub struct Reading {
     pub skip_repeated: bool,
 }
 
+impl Sources {
+    /// Returns the name of an input that has no checksum of its own: a query, or a table in memory.
+    pub(crate) fn without_checksum(&self) -> Option<String> {
+        match self {
+            Sources::Files(_) => None,
+            Sources::Query { .. } => Some(postgres::ORIGIN.into()),
+            Sources::DuckDb { file, .. } => Some(duckdb::origin(file)),
+            Sources::Memory(table) => Some(table.name().display().to_string()),
+        }
+    }
+}
+
+/// What the readers of several ranks have in common.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SharedReading {
+    /// Snapshot of the PostgreSQL database that the query reads.
+    pub(crate) snapshot: Option<String>,
+    /// Whether rows of an input without a checksum are hashed.
+    pub(crate) is_hashed: bool,
+}
+
 /// File or query that was read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Input {
@@ -78,6 +100,8 @@ pub enum Message {
     Input(Input),
     /// Rows of the current input.
     Rows(Box<Batch>, Arc<str>),
+    /// Hash of all rows up to the end of a block, or of the input: before the rows that complete the block. Of ranks alone.
+    Hash(RowHash),
     /// No new rows for the moment.
     Nothing,
 }
@@ -149,6 +173,17 @@ pub fn begin(
     reading: Reading,
     range: TimeRange,
 ) -> Result<Receiver<Result<Message, ReaderError>>, ReaderError> {
+    begin_shared(sources, mapping, reading, range, &SharedReading::default())
+}
+
+/// Starts the reader thread of a rank, as [`begin`] does.
+pub(crate) fn begin_shared(
+    sources: &Sources,
+    mapping: &Mapping,
+    reading: Reading,
+    range: TimeRange,
+    shared: &SharedReading,
+) -> Result<Receiver<Result<Message, ReaderError>>, ReaderError> {
     if let Sources::Files(named) = sources {
         check_distinct(named, reading)?;
     }
@@ -167,7 +202,7 @@ pub fn begin(
         _ => Vec::new(),
     };
     let (send, receive) = sync_channel(WAITING);
-    let (sources, mapping) = (sources.clone(), mapping.clone());
+    let (sources, mapping, shared) = (sources.clone(), mapping.clone(), shared.clone());
     let work = move || {
         let mut reader = Reader {
             mapping,
@@ -177,9 +212,12 @@ pub fn begin(
             seen: BTreeMap::new(),
             taken: BTreeMap::new(),
             types: BTreeMap::new(),
+            hasher: shared.is_hashed.then(RowHasher::default),
         };
         let end = match &sources {
-            Sources::Query { server, query } => reader.query(server, query),
+            Sources::Query { server, query } => {
+                reader.query(server, query, shared.snapshot.as_deref())
+            }
             Sources::DuckDb { file, query } => reader.duckdb(file, query),
             Sources::Memory(table) => reader.memory(table),
             Sources::Files(named) => match reading.follow {
@@ -252,6 +290,8 @@ struct Reader {
     range: TimeRange,
     /// Type of each column, and the path of the first typed table with it.
     types: BTreeMap<String, (DataType, String)>,
+    /// Hash of the rows of an input without a checksum, on ranks.
+    hasher: Option<RowHasher>,
 }
 
 /// Whether a file may have rows in a range, by its partitions.
@@ -330,11 +370,11 @@ impl Reader {
         Ok(())
     }
 
-    fn query(&mut self, server: &str, query: &str) -> Result<(), Stop> {
+    fn query(&mut self, server: &str, query: &str, snapshot: Option<&str>) -> Result<(), Stop> {
         let path = postgres::ORIGIN.to_owned();
-        let batches = postgres::open(server, query, &self.mapping.columns())?;
+        let batches = postgres::open_at(server, query, &self.mapping.columns(), snapshot)?;
         self.say(Message::Input(Input { path, sha256: None, bytes: 0, rows: 0, repeats: None }))?;
-        self.rows(batches, postgres::ORIGIN, None)
+        self.hashed_rows(batches, postgres::ORIGIN)
     }
 
     fn duckdb(&mut self, file: &Path, query: &str) -> Result<(), Stop> {
@@ -342,7 +382,7 @@ impl Reader {
         let batches = duckdb::open(&duckdb::program(), file, query, &self.mapping.columns())?;
         let input = Input { path: path.clone(), sha256: None, bytes: 0, rows: 0, repeats: None };
         self.say(Message::Input(input))?;
-        self.rows(batches, &path, None)
+        self.hashed_rows(batches, &path)
     }
 
     fn memory(&mut self, table: &MemoryTable) -> Result<(), Stop> {
@@ -356,7 +396,7 @@ impl Reader {
             repeats: None,
         };
         self.say(Message::Input(input))?;
-        self.rows(batches, &path, None)
+        self.hashed_rows(batches, &path)
     }
 
     /// Checks that columns of a typed table mean what they meant in the tables before.
@@ -383,6 +423,15 @@ impl Reader {
             }
         }
         Ok(())
+    }
+
+    /// Decodes and sends the rows of an input without a checksum; of ranks, with their hashes.
+    fn hashed_rows(&mut self, batches: Batches, origin: &str) -> Result<(), Stop> {
+        self.rows(batches, origin, None)?;
+        match self.hasher.take() {
+            Some(hasher) => self.say(Message::Hash(hasher.finish())),
+            None => Ok(()),
+        }
     }
 
     /// Decodes and sends rows. `span` is that of the partition, if the mapping has files passed over by it.
@@ -414,6 +463,10 @@ impl Reader {
                     }
                     .into());
                 }
+            }
+            let hashes = self.hasher.as_mut().map(|hasher| hasher.push(&batch));
+            for hash in hashes.into_iter().flatten() {
+                self.say(Message::Hash(hash))?;
             }
             self.say(Message::Rows(Box::new(batch), origin.clone()))?;
         }

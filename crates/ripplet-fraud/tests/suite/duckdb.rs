@@ -2,7 +2,8 @@
 //!
 //! Without it, the tests that need it say so and do nothing; with `RIPPLET_REQUIRE_DUCKDB`, they fail.
 
-use super::runs::{Days, MAPPING, options, results, run_into};
+use super::ranks::{are_equal, exact, on_ranks, rows_differ};
+use super::runs::{Days, MAPPING, Watcher, options, results, run_into};
 use ripplet_fraud::source::duckdb::{open, program};
 use ripplet_fraud::source::reader::Sources;
 use std::fs;
@@ -81,6 +82,40 @@ fn a_query_gives_what_a_file_gives() {
         refused.contains("there is no column `to`; the columns are from, at, eur"),
         "{refused}"
     );
+}
+
+#[test]
+fn ranks_read_the_same_rows_or_end() {
+    if !is_there() {
+        return;
+    }
+    let days = Days::new(5);
+    let file = days.path("shop.duckdb");
+    execute(
+        &file,
+        &format!(
+            "CREATE TABLE pay AS SELECT row_number() OVER () AS n, * FROM read_csv('{}/*.csv')",
+            days.path("days").display()
+        ),
+    );
+    let mut asked = exact(&days);
+    let mut ask = |query: &str| {
+        asked.feed.sources = Sources::DuckDb { file: file.clone(), query: query.into() };
+        asked.clone()
+    };
+    let options = ask("SELECT * FROM pay ORDER BY \"at\", n");
+    run_into(&options, &days.path("one"), false).unwrap();
+    let folder = days.path("ranks");
+    let all = on_ranks(2, false, |_| (options.clone(), folder.clone(), Watcher::default()));
+    assert!(all.iter().all(Result::is_ok), "{all:?}");
+    are_equal(&folder, &days.path("one"));
+    let options = ask(
+        "SELECT \"from\", \"to\", \"at\", (random() * 1000000)::int AS eur FROM pay ORDER BY \"at\", n",
+    );
+    let folder = days.path("random");
+    let all = on_ranks(2, false, |_| (options.clone(), folder.clone(), Watcher::default()));
+    rows_differ(all, &format!("the query of {}", file.display()), (1, 0));
+    assert!(!folder.exists());
 }
 
 #[test]

@@ -12,7 +12,7 @@ use std::fs;
 use std::sync::Arc;
 
 /// The columns of a text table, in batches of `rows`; those named in `typed` are numbers, and `at` is a timestamp.
-fn table(name: &str, text: &str, rows: usize) -> MemoryTable {
+pub fn table(name: &str, text: &str, rows: usize) -> MemoryTable {
     let mut lines = text.lines();
     let names: Vec<&str> = lines.next().unwrap().split(',').collect();
     let cells: Vec<Vec<&str>> = lines.map(|line| line.split(',').collect()).collect();
@@ -44,7 +44,8 @@ fn table(name: &str, text: &str, rows: usize) -> MemoryTable {
     MemoryTable::new(name, batches[0].schema(), batches).unwrap()
 }
 
-fn text_of(days: &Days, last: u32) -> String {
+/// The rows of the first days, under one header.
+pub fn text_of(days: &Days, last: u32) -> String {
     let mut text = Days::rows(1);
     for day in 2..=last {
         text.extend(Days::rows(day).split_inclusive('\n').skip(1));

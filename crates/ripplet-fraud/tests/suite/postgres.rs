@@ -3,18 +3,19 @@
 //!
 //! Without them, these tests say so and do nothing; with `RIPPLET_REQUIRE_POSTGRES`, they fail.
 
-use super::runs::{options, results, run_into};
+use super::ranks::{are_equal, on_ranks, rows_differ};
+use super::runs::{Watcher, options, results, run_into};
 use arrow_array::cast::AsArray;
 use postgres::{Client, Config, NoTls};
 use ripplet_fraud::feed::{Feed, FeedError};
 use ripplet_fraud::folder::RunFolder;
-use ripplet_fraud::run::RunOptions;
+use ripplet_fraud::run::{PipelineError, RunOptions};
 use ripplet_fraud::source::SourceError;
 use ripplet_fraud::source::postgres::open;
-use ripplet_fraud::source::reader::Sources;
+use ripplet_fraud::source::reader::{ReaderError, Sources};
 use std::fs;
 use std::io::{Read, Write};
-use std::net::TcpListener;
+use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -445,4 +446,180 @@ fn infinite_times_and_wide_offsets_are_bad_rows() {
         assert_eq!(manifest.counts.faults, [("bad time".to_owned(), 2)].into(), "{column}");
         assert_eq!((manifest.counts.taken, manifest.windows.len()), (24, 4), "{column}");
     }
+}
+
+/// A table of payments of six days.
+fn payments(name: &str) -> Option<Table> {
+    let columns = "id serial, \"from\" text, \"to\" text, at timestamp, eur int4";
+    let mut table = Table::new(name, columns)?;
+    let insert = format!(
+        "INSERT INTO {} (\"from\", \"to\", at, eur) SELECT 'u' || (i * 7919) % 90, 's' || (i * 31) % 40, \
+         timestamp '2024-03-01' + i * interval '3 minute', i % 100 FROM generate_series(0, 2879) AS i",
+        table.name
+    );
+    table.client.batch_execute(&insert).unwrap();
+    Some(table)
+}
+
+/// Passes bytes on until the connection ends.
+fn pass_on(from: TcpStream, to: TcpStream) {
+    let (mut from, mut to) = (from, to);
+    let _ = std::io::copy(&mut from, &mut to);
+    let _ = to.shutdown(std::net::Shutdown::Both);
+}
+
+/// A rank connects through what inserts rows first.
+#[test]
+fn rows_that_are_inserted_between_the_starts_of_ranks_are_not_read() {
+    let Some(mut table) = payments("between") else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let mut options =
+        table.options("SELECT \"from\", \"to\", at, eur FROM TABLE ORDER BY at, id", folder.path());
+    options.exact = true;
+    let one = folder.path().join("one");
+    run_into(&options, &one, false).unwrap();
+
+    let config: Config = table.server.parse().unwrap();
+    let to = format!("127.0.0.1:{}", config.get_ports()[0]);
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let (server, insert) = (
+        table.server.clone(),
+        format!(
+            "INSERT INTO {} (\"from\", \"to\", at, eur) SELECT 'new' || i, 's1', timestamp '2024-03-02' + i * \
+             interval '1 hour', 7 FROM generate_series(0, 60) AS i",
+            table.name
+        ),
+    );
+    let between = std::thread::spawn(move || {
+        let (stream, _) = listener.accept().unwrap();
+        Client::connect(&server, NoTls).unwrap().batch_execute(&insert).unwrap();
+        let onward = TcpStream::connect(to).unwrap();
+        let (back, behind) = (stream.try_clone().unwrap(), onward.try_clone().unwrap());
+        let answers = std::thread::spawn(move || pass_on(behind, back));
+        pass_on(stream, onward);
+        answers.join().unwrap();
+    });
+    let later = format!(
+        "postgres://{}@127.0.0.1:{port}/{}?sslmode=disable",
+        config.get_user().unwrap(),
+        config.get_dbname().unwrap()
+    );
+    let out = folder.path().join("ranks");
+    let all = on_ranks(3, false, |rank| {
+        let mut options = options.clone();
+        if let (1, Sources::Query { server, .. }) = (rank, &mut options.feed.sources) {
+            later.clone_into(server);
+        }
+        (options, out.clone(), Watcher::default())
+    });
+    assert!(all.iter().all(Result::is_ok), "{all:?}");
+    between.join().unwrap();
+    let rows = table.client.query_one(&format!("SELECT count(*) FROM {}", table.name), &[]);
+    assert_eq!(rows.unwrap().get::<_, i64>(0), 2880 + 61);
+    are_equal(&out, &one);
+    // The transaction of the snapshot ends with the run, if not before.
+    let open = "SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%pg_export_snapshot()' \
+                AND state = 'idle in transaction' AND pid <> pg_backend_pid()";
+    let begin = Instant::now();
+    while table.client.query_one(open, &[]).unwrap().get::<_, i64>(0) > 0 {
+        assert!(begin.elapsed() < Duration::from_secs(20), "a snapshot is kept");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+#[test]
+fn a_query_that_gives_ranks_other_rows_is_refused() {
+    let Some(table) = payments("random") else { return };
+    let folder = tempfile::tempdir().unwrap();
+    for query in [
+        "SELECT \"from\", \"to\", at, (random() * 1e9)::int AS eur FROM TABLE ORDER BY at, id",
+        "SELECT \"from\", \"to\", at, eur FROM TABLE ORDER BY random()",
+        "SELECT \"from\", \"to\", at, eur FROM TABLE ORDER BY at::date, random()",
+    ] {
+        let mut options = table.options(query, folder.path());
+        options.exact = true;
+        let out = folder.path().join("run");
+        let all = on_ranks(2, false, |_| (options.clone(), out.clone(), Watcher::default()));
+        assert_eq!(rows_differ(all, "the query", (1, 0)), 1, "{query}");
+        assert!(!out.exists(), "{query}");
+    }
+}
+
+/// A rank whose address is that of another database, as a balancer may lead to another server.
+#[test]
+fn a_rank_that_cannot_import_the_snapshot_is_named() {
+    let Some(table) = payments("elsewhere") else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let mut options = table.options("SELECT * FROM TABLE ORDER BY at, id", folder.path());
+    options.exact = true;
+    let config: Config = table.server.parse().unwrap();
+    let (user, port) = (config.get_user().unwrap(), config.get_ports()[0]);
+    let other = format!("postgres://{user}@127.0.0.1:{port}/template1");
+    let out = folder.path().join("run");
+    let all = on_ranks(3, false, |rank| {
+        let mut options = options.clone();
+        if let (2, Sources::Query { server, .. }) = (rank, &mut options.feed.sources) {
+            other.clone_into(server);
+        }
+        (options, out.clone(), Watcher::default())
+    });
+    for (rank, end) in all.into_iter().enumerate() {
+        let error = end.unwrap_err();
+        assert_eq!(matches!(error, PipelineError::Elsewhere { rank: 2, .. }), rank != 2);
+        let error = error.to_string();
+        assert!(error.contains("cannot read one snapshot of the database: "), "{error}");
+        assert!(error.contains("different database. Give the address of one server"), "{error}");
+    }
+    assert!(!out.exists());
+}
+
+/// A server that refuses transactions, as a pooler of statements does.
+#[test]
+fn a_server_that_exports_no_snapshot_is_refused() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let message = |tag: u8, body: &[u8]| {
+        let mut all = vec![tag];
+        all.extend((body.len() as u32 + 4).to_be_bytes());
+        all.extend(body);
+        all
+    };
+    let pooler = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut asked = [0; 1024];
+        let _ = stream.read(&mut asked).unwrap();
+        let ready = message(b'Z', b"I");
+        stream.write_all(&[message(b'R', &[0; 4]), ready.clone()].concat()).unwrap();
+        let _ = stream.read(&mut asked).unwrap();
+        assert!(asked.starts_with(b"Q"));
+        let refused = message(b'E', b"SERROR\0C08P01\0Mno transactions here\0\0");
+        stream.write_all(&[refused, ready].concat()).unwrap();
+        // Until the connection is closed.
+        while stream.read(&mut asked).is_ok_and(|read| read > 0) {}
+    });
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("known.csv"), "id\n1\n").unwrap();
+    let mut options = options(&[], MAPPING, &folder.path().join("known.csv"));
+    let server = format!("postgres://u:p@127.0.0.1:{port}/x?sslmode=disable");
+    options.feed.sources = Sources::Query { server, query: "SELECT 1".into() };
+    options.exact = true;
+    let out = folder.path().join("run");
+    let all = on_ranks(2, false, |_| (options.clone(), out.clone(), Watcher::default()));
+    assert!(
+        matches!(
+            &all[0],
+            Err(PipelineError::Feed(FeedError::Reader(ReaderError::Source(
+                SourceError::Snapshot { .. }
+            ))))
+        ),
+        "{all:?}"
+    );
+    assert!(matches!(&all[1], Err(PipelineError::Elsewhere { rank: 0, .. })), "{all:?}");
+    for end in all {
+        let error = end.unwrap_err().to_string();
+        assert!(error.contains("database: no transactions here. Give the address"), "{error}");
+    }
+    assert!(!out.exists());
+    pooler.join().unwrap();
 }

@@ -12,8 +12,10 @@
 mod guard;
 mod passfile;
 pub(crate) mod server;
+mod snapshot;
 
 pub use server::with_password;
+pub(crate) use snapshot::Snapshot;
 
 use super::statement::statement;
 use super::{Batches, Places, ROWS, RawBatch, SourceError, places_of};
@@ -47,12 +49,26 @@ const DAY: i64 = 86_400_000_000;
 /// # Errors
 /// If the server cannot be reached or rejects the query, or a column is missing.
 pub fn open(server: &str, query: &str, columns: &[&str]) -> Result<Batches, SourceError> {
+    open_at(server, query, columns, None)
+}
+
+/// Runs a query as [`open`] does, on a [`Snapshot`] with this identifier if there is one.
+///
+/// # Errors
+/// As of [`open`]; also if the snapshot does not exist on the server.
+pub(crate) fn open_at(
+    server: &str,
+    query: &str,
+    columns: &[&str],
+    snapshot: Option<&str>,
+) -> Result<Batches, SourceError> {
     let server = Server::of(server)?;
     let deadline = server.deadline();
     let (query, columns) =
         (query.to_owned(), columns.iter().map(|&name| name.to_owned()).collect());
-    let mut connection =
-        answered_within(deadline, move || Connection::open(&server, &query, columns))?;
+    let snapshot = snapshot.map(str::to_owned);
+    let open = move || Connection::open(&server, &query, columns, snapshot.as_deref());
+    let mut connection = answered_within(deadline, open)?;
     let (send, receive) = sync_channel(WAITING);
     let work = move || {
         if let Err(error) = connection.copy(&send) {
@@ -186,16 +202,24 @@ enum Column {
 }
 
 impl Connection {
-    fn open(server: &Server, query: &str, columns: Vec<String>) -> Result<Connection, SourceError> {
+    fn open(
+        server: &Server,
+        query: &str,
+        columns: Vec<String>,
+        snapshot: Option<&str>,
+    ) -> Result<Connection, SourceError> {
         let query = statement(query);
         if query.is_empty() {
             return Err(SourceError::Sql { why: "it is empty".into() });
         }
         let mut client = server.connect()?;
         // The transaction is read-only: the server rejects writes such as `INSERT … RETURNING`.
-        client
-            .batch_execute("START TRANSACTION READ ONLY")
-            .map_err(|error| of_server(&error, 0))?;
+        match snapshot {
+            Some(id) => snapshot::import(&mut client, id)?,
+            None => client
+                .batch_execute("START TRANSACTION READ ONLY")
+                .map_err(|error| of_server(&error, 0))?,
+        }
         let statement = client.prepare(query).map_err(|error| of_server(&error, 0))?;
         let names: Vec<&str> = statement.columns().iter().map(|column| column.name()).collect();
         if names.is_empty() {
