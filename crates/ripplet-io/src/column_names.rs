@@ -380,7 +380,7 @@ mod tests {
     /// The page has the lists that the reader uses.
     #[test]
     fn the_page_lists_what_is_known() {
-        let page = include_str!("../../../../../docs/tables.md");
+        let page = include_str!("../../../docs/tables.md");
         let blocks: Vec<String> = page
             .split("```text\n")
             .skip(1)
