@@ -32,6 +32,7 @@ use ripplet::lp::{Counter, DynProgram, NO_LABEL, RankLabels, Schedule, Settings,
 use ripplet::programs::{BuiltIn, ProgramName, StopChoice};
 use ripplet::ranks::Sharing;
 use ripplet::{Device, Storage, StoredGraph};
+use std::ffi::OsString;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -75,7 +76,8 @@ struct Run {
     /// How votes were counted.
     counter: String,
     /// The rounds, the path, and the damaged newer ones of the checkpoint from which the run went on.
-    resumed: Option<(usize, PathBuf, Vec<String>)>,
+    // The path is a text: a path of Python would have one slash in the address of an object.
+    resumed: Option<(usize, OsString, Vec<String>)>,
 }
 
 impl Run {
@@ -91,7 +93,8 @@ impl Run {
             is_usual: found.fallback().is_some_and(|fallback| fallback.is_usual),
             counter: found.counter().to_string(),
             seconds,
-            resumed: resumed.map(|Resumed { rounds, path, damaged }| (rounds, path, damaged)),
+            resumed: resumed
+                .map(|Resumed { rounds, path, damaged }| (rounds, path.into_os_string(), damaged)),
         }
     }
 }
@@ -686,7 +689,7 @@ impl Found {
 
     /// The rounds, the path, and the damaged newer ones of the checkpoint from which the run went on.
     #[getter]
-    fn resumed(&self) -> Option<(usize, PathBuf, Vec<String>)> {
+    fn resumed(&self) -> Option<(usize, OsString, Vec<String>)> {
         self.run.resumed.clone()
     }
 

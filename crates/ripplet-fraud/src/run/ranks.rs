@@ -509,8 +509,16 @@ impl Session<'_> {
             Err(error @ PipelineError::Ranks(_)) => return Err(error),
             shared => shared.and(own),
         };
-        round.compare_inputs(opened)?;
-        round.compare_rows(opened, observer)?;
+        let compared =
+            round.compare_inputs(opened).and_then(|()| round.compare_rows(opened, observer));
+        if let Err(error) = compared {
+            // Rank 0 removes the folder of a run without a window, when what all have in it is gone.
+            drop(own);
+            if let PipelineError::RanksDiffer { .. } | PipelineError::RowsDiffer { .. } = error {
+                round.comm.barrier("removed windows")?;
+            }
+            return Err(error);
+        }
         let (rank, windows) = (round.comm.rank(), round.windows());
         if windows == 0 {
             return own.map(drop);
