@@ -26,8 +26,9 @@ pub fn test(cargo_test: &mut Command) -> Result<(), String> {
 pub fn in_place_of_rustdoc() -> Option<Result<(), String>> {
     let rustdoc = env::var_os(RUSTDOC)?;
     let arguments: Vec<OsString> = env::args_os().skip(1).collect();
-    let pages = of_pages(&arguments).map_or(Ok(()), |pages| call(&rustdoc, pages));
-    Some(pages.and_then(|()| call(&rustdoc, arguments)))
+    let call = |arguments| run(Command::new(&rustdoc).args(arguments).env_remove(RUSTDOC));
+    let pages = of_pages(&arguments).map_or(Ok(()), call);
+    Some(pages.and_then(|()| call(arguments)))
 }
 
 /// Returns the arguments that write pages instead of running tests, if these run tests.
@@ -47,14 +48,4 @@ fn of_pages(arguments: &[OsString]) -> Option<Vec<OsString>> {
     let folder: PathBuf = env::current_exe().ok()?.with_file_name("documentation");
     pages.extend(["--deny=warnings".into(), "--out-dir".into(), folder.into_os_string()]);
     Some(pages)
-}
-
-fn call(rustdoc: &OsString, arguments: Vec<OsString>) -> Result<(), String> {
-    let mut command = Command::new(rustdoc);
-    let status = command.args(arguments).env_remove(RUSTDOC).status();
-    match status {
-        Ok(status) if status.success() => Ok(()),
-        Ok(status) => Err(format!("{}: {status}", rustdoc.display())),
-        Err(error) => Err(format!("{}: {error}", rustdoc.display())),
-    }
 }

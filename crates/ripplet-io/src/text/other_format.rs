@@ -158,8 +158,7 @@ fn is_html(text: &[u8]) -> bool {
 
 /// Whether the first line is an object of JSON.
 fn is_object_line(text: &[u8]) -> bool {
-    let line = text.split(|byte| *byte == b'\n').next().unwrap_or_default();
-    let line = line.trim_ascii_end();
+    let line = first_line(text);
     line.ends_with(b"}") && memmem::find(line, b"\":").is_some()
 }
 
