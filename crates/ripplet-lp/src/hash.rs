@@ -3,6 +3,8 @@
 //! A run has no random state. Every draw of every round follows from the seed, on any device and in
 //! any order: this makes parallel runs bit-identical.
 
+use wide::u32x4;
+
 /// Returns 32 bits with full avalanche: `lowbias32` by C. Wellons (2018), a bijection.
 #[inline]
 pub(crate) const fn mix(mut x: u32) -> u32 {
@@ -10,6 +12,16 @@ pub(crate) const fn mix(mut x: u32) -> u32 {
     x = x.wrapping_mul(0x7feb_352d);
     x ^= x >> 15;
     x = x.wrapping_mul(0x846c_a68b);
+    x ^ (x >> 16)
+}
+
+/// Returns [`mix`] of each lane.
+#[inline]
+pub(crate) fn mix_lanes(mut x: u32x4) -> u32x4 {
+    x ^= x >> 16;
+    x = x * u32x4::splat(0x7feb_352d);
+    x ^= x >> 15;
+    x = x * u32x4::splat(0x846c_a68b);
     x ^ (x >> 16)
 }
 

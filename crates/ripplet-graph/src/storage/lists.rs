@@ -1,7 +1,7 @@
 //! Access to neighbour lists, plain or compressed, by generic code.
 
 use super::compressed::{CompressedAdjacency, CompressedNeighbors, CompressedShard};
-use super::{Neighbors, Shard};
+use super::{Neighbors, Shard, prefetch};
 use crate::VertexId;
 use crate::memory::{self, OutOfMemory};
 use rayon::prelude::*;
@@ -32,6 +32,14 @@ pub trait NeighborLists: Copy + Send + Sync {
 
     /// Returns the stored weights of a vertex's arcs, if the graph has weights.
     fn each_weight_of(self, local: usize) -> Option<impl ExactSizeIterator<Item = u32>>;
+
+    /// Prefetches the place of a vertex's list, if lists are plain: decoding takes longer than memory does.
+    #[inline]
+    fn prefetch_place(self, _local: usize) {}
+
+    /// Prefetches the begin of a vertex's list, if lists are plain; reads its place.
+    #[inline]
+    fn prefetch_list(self, _local: usize) {}
 
     /// Returns the length of the longest list if lists are decoded, 0 if they are plain: the length
     /// of a [`Decoded`] for [`NeighborLists::slice_of`]. Cost: one pass over the degrees.
@@ -181,6 +189,18 @@ impl<S: ShardLists> NeighborLists for GraphLists<'_, S> {
         lists.each_weight_of(local)
     }
 
+    #[inline]
+    fn prefetch_place(self, local: usize) {
+        let (lists, local) = self.at(local);
+        lists.prefetch_place(local);
+    }
+
+    #[inline]
+    fn prefetch_list(self, local: usize) {
+        let (lists, local) = self.at(local);
+        lists.prefetch_list(local);
+    }
+
     fn longest_decoded(self) -> usize {
         let lengths = self.shards.iter().map(|shard| self.of_shard(shard).longest_decoded());
         lengths.max().unwrap_or(0)
@@ -290,6 +310,20 @@ impl NeighborLists for Neighbors<'_> {
     #[inline]
     fn each_weight_of(self, local: usize) -> Option<impl ExactSizeIterator<Item = u32>> {
         Some(self.weights_of(local)?.iter().copied())
+    }
+
+    #[inline]
+    fn prefetch_place(self, local: usize) {
+        prefetch(self.offsets(), local);
+    }
+
+    #[inline]
+    fn prefetch_list(self, local: usize) {
+        let begin = self.offsets()[local] as usize;
+        prefetch(self.neighbors(), begin);
+        if let Some(weights) = self.weights() {
+            prefetch(weights, begin);
+        }
     }
 
     fn longest_decoded(self) -> usize {

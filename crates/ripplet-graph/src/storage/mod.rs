@@ -62,7 +62,7 @@ pub use plain::{
 };
 pub use stored::{Storage, StoredGraph};
 pub use vertex_lists::{
-    DecodedParts, EitherParts, ListParts, PlainParts, PlainPlace, PlainVertexLists, VertexLists,
+    DecodedParts, EitherParts, ListParts, Listed, OneList, PlainParts, PlainPlace, PlainVertexLists, VertexLists,
     prefetch,
 };
 pub use view::{GraphView, ViewNeighbors};

@@ -80,6 +80,19 @@ pub struct PlainParts<'a> {
     incoming: Option<(&'a [VertexId], Option<&'a [u32]>)>,
 }
 
+/// The list of a vertex that has only one, without weights.
+#[derive(Clone, Copy)]
+pub struct OneList<'a>(pub &'a [VertexId]);
+
+/// A vertex in a loop over [`VertexLists`].
+#[derive(Clone, Copy)]
+pub struct Listed<'a> {
+    /// The vertex.
+    pub vertex: VertexId,
+    /// Its list, if it has only one, without weights, in plain storage: found while it was prefetched.
+    pub only: Option<OneList<'a>>,
+}
+
 /// Compressed lists: a part is an array of decoded neighbours on the stack.
 #[derive(Clone, Copy)]
 pub struct DecodedParts<'a> {
@@ -109,6 +122,23 @@ impl ListParts for PlainParts<'_> {
     #[inline]
     fn degree(self) -> u64 {
         self.out.0.len() as u64 + self.incoming.map_or(0, |(neighbors, _)| neighbors.len() as u64)
+    }
+
+    #[inline(always)]
+    fn apart<R>(self, work: impl FnOnce(Self) -> R) -> R {
+        work(self)
+    }
+}
+
+impl ListParts for OneList<'_> {
+    #[inline]
+    fn each(self, mut visit: impl FnMut(&[VertexId], Option<&[u32]>)) {
+        visit(self.0, None);
+    }
+
+    #[inline]
+    fn degree(self) -> u64 {
+        self.0.len() as u64
     }
 
     #[inline(always)]
@@ -244,6 +274,14 @@ impl<'a> PlainVertexLists<'a> {
         lists.flatten().map(strength).sum()
     }
 
+    /// Returns all lists if each vertex has only one, without weights, in the only shard.
+    #[inline]
+    fn only(&self) -> Option<Neighbors<'a>> {
+        let ShardSlices { first: begin, out, incoming, .. } = &self.first;
+        let is_only = self.others.is_empty() && *begin == 0 && incoming.is_none();
+        (is_only && out.weights().is_none()).then_some(*out)
+    }
+
     /// Returns the place of a vertex's lists.
     #[inline]
     pub fn of(&self, v: VertexId) -> PlainPlace<'_, 'a> {
@@ -307,13 +345,16 @@ impl VertexLists<'_> {
         &self,
         vertices: &[VertexId],
         values: Option<&[T]>,
-        mut visit: impl FnMut(usize, VertexId),
+        mut visit: impl FnMut(usize, Listed<'_>),
     ) {
         // Compressed lists are not prefetched: decoding takes longer than the latency.
         let plain = match self {
             VertexLists::Plain(lists) => Some(lists),
             VertexLists::Compressed(_) => None,
         };
+        if let Some(only) = plain.and_then(PlainVertexLists::only) {
+            return only.for_each_prefetched(vertices, values, visit);
+        }
         let fetch_values = |lists: &PlainVertexLists<'_>, v: VertexId| {
             if let Some(values) = values {
                 lists.of(v).fetch_values(values);
@@ -328,9 +369,60 @@ impl VertexLists<'_> {
                 at(AHEAD).inspect(|&&v| lists.of(v).fetch_neighbors());
                 at(2 * AHEAD).inspect(|&&v| fetch_values(lists, v));
             }
-            at(3 * AHEAD).inspect(|&&v| visit(step - 3 * AHEAD, v));
+            at(3 * AHEAD)
+                .inspect(|&&vertex| visit(step - 3 * AHEAD, Listed { vertex, only: None }));
         }
     }
+}
+
+impl<'a> Neighbors<'a> {
+    /// Does what [`VertexLists::for_each_prefetched`] does. Each list is found once, for prefetching and for `visit`: most
+    /// vertices have so few neighbours that finding it takes a good part of the work.
+    #[inline]
+    fn for_each_prefetched<T>(
+        self,
+        vertices: &[VertexId],
+        values: Option<&[T]>,
+        mut visit: impl FnMut(usize, Listed<'a>),
+    ) {
+        let (blocks, rest) = vertices.as_chunks::<AHEAD>();
+        let blocks = blocks.iter().map(|block| &block[..]);
+        let blocks = blocks.chain((!rest.is_empty()).then_some(rest));
+        // The blocks ahead of the one that is visited, with their lists: a block is in three stages.
+        let mut found: [_; 3] = [[&[][..]; AHEAD]; 3];
+        let mut waiting: [&[VertexId]; 3] = [&[]; 3];
+        let mut index = 0;
+        for (step, block) in blocks.chain([&[][..]; 3]).enumerate() {
+            block.iter().for_each(|&v| prefetch(self.offsets(), v as usize));
+            for (&v, list) in waiting[(step + 2) % 3].iter().zip(&mut found[(step + 2) % 3]) {
+                *list = self.of(v as usize);
+                fetch_list(list);
+            }
+            if let Some(values) = values {
+                for (&v, list) in waiting[(step + 1) % 3].iter().zip(&found[(step + 1) % 3]) {
+                    fetch_values(list, values);
+                    prefetch(values, v as usize);
+                }
+            }
+            for (&vertex, list) in waiting[step % 3].iter().zip(found[step % 3]) {
+                visit(index, Listed { vertex, only: Some(OneList(list)) });
+                index += 1;
+            }
+            waiting[step % 3] = block;
+        }
+    }
+}
+
+/// Prefetches a list.
+#[inline]
+fn fetch_list(list: &[VertexId]) {
+    list[..list.len().min(VALUES_AHEAD)].chunks(LINE).for_each(|line| prefetch(line, 0));
+}
+
+/// Prefetches the values of a list.
+#[inline(never)]
+fn fetch_values<T>(list: &[VertexId], values: &[T]) {
+    list.iter().take(VALUES_AHEAD).for_each(|&u| prefetch(values, u as usize));
 }
 
 impl PlainPlace<'_, '_> {
@@ -345,18 +437,14 @@ impl PlainPlace<'_, '_> {
     #[inline]
     fn fetch_neighbors(self) {
         self.parts().each(|neighbors, weights| {
-            for at in (0..neighbors.len().min(VALUES_AHEAD)).step_by(LINE) {
-                prefetch(neighbors, at);
-                weights.inspect(|weights| prefetch(weights, at));
-            }
+            fetch_list(neighbors);
+            weights.inspect(|weights| fetch_list(weights));
         });
     }
 
-    #[inline(never)]
+    #[inline]
     fn fetch_values<T>(self, values: &[T]) {
-        self.parts().each(|neighbors, _| {
-            neighbors.iter().take(VALUES_AHEAD).for_each(|&u| prefetch(values, u as usize));
-        });
+        self.parts().each(|neighbors, _| fetch_values(neighbors, values));
     }
 }
 

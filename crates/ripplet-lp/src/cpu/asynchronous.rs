@@ -27,7 +27,7 @@ use crate::{
     Activation, Hints, Label, NO_LABEL, NeighborList, Round, RunError, Schedule, State, Vertex,
     Vote,
 };
-use ripplet_graph::storage::ListParts;
+use ripplet_graph::storage::{ListParts, Listed};
 use ripplet_graph::{Observer, VertexId};
 use std::ops::Range;
 use std::sync::atomic::Ordering::SeqCst;
@@ -62,7 +62,7 @@ impl<'a, P: Hints> AsyncRounds<'a, P> {
                 return;
             }
             if picks_less && choice.label > choice.before {
-                state.active.insert(v);
+                state.active.insert(v.vertex);
             } else {
                 tally.changed += 1;
                 self.change(v, choice, clock, scratch);
@@ -73,8 +73,8 @@ impl<'a, P: Hints> AsyncRounds<'a, P> {
 
     /// Commits the choice of `v`, and activates the vertices that must be updated because of it.
     #[inline]
-    fn change(&self, v: VertexId, choice: Choice, clock: Clock, scratch: &Scratch) {
-        let (state, before) = (&self.state, choice.before);
+    fn change(&self, listed: Listed<'_>, choice: Choice, clock: Clock, scratch: &Scratch) {
+        let (state, v, before) = (&self.state, listed.vertex, choice.before);
         let relabelled = choice.label != before;
         if choice.redrafted {
             state.columns.commit(v, scratch.draft.iter().copied());
@@ -83,7 +83,8 @@ impl<'a, P: Hints> AsyncRounds<'a, P> {
             state.commit(v, choice.label);
         }
         self.meet();
-        state.activate_neighbors(v, choice.label, relabelled, Activated::Shared(&state.active));
+        let active = Activated::Shared(&state.active);
+        state.activate_neighbors(listed, choice.label, relabelled, active);
         let may_be_missed =
             relabelled && self.is_shared() && state.activation() == Activation::Disagreement;
         if may_be_missed && state.is_overtaken(v, before, clock, scratch) {

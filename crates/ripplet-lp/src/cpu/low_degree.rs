@@ -6,7 +6,7 @@
 
 use super::votes::Count;
 use crate::{Label, NO_LABEL, Vote};
-use wide::{CmpEq, i32x4};
+use wide::u32x4;
 
 /// The lanes of a vector, which every processor has.
 const LANES: usize = 4;
@@ -17,66 +17,64 @@ const WEIGHTS: u32 = 1 << 27;
 
 /// Up to `N` votes.
 pub(super) struct LowDegreeVotes<const N: usize> {
-    labels: [i32; N],
-    weights: [i32; N],
+    labels: [u32; N],
+    /// 0 where there is no vote.
+    weights: [u32; N],
 }
 
 /// Up to `N` votes, and the sum of each vote's label.
 pub(super) struct LowDegreeSums<const N: usize> {
-    labels: [i32; N],
-    sums: [i32; N],
-    total: i32,
+    labels: [u32; N],
+    sums: Vectors,
+    total: u32,
 }
+
+/// Vectors of at most [`MAX_DEGREE`] values. Of these, `N / LANES` are used: all have a register.
+type Vectors = [u32x4; MAX_DEGREE / LANES];
 
 impl<const N: usize> LowDegreeVotes<N> {
     /// Takes the first `degree` of these votes; `None` if a weight is too large for this counter.
     #[inline(always)]
     pub fn new(votes: &[Vote; N], degree: usize) -> Option<LowDegreeVotes<N>> {
         let (mut labels, mut weights) = ([0; N], [0; N]);
-        for (index, vote) in votes.iter().enumerate() {
-            labels[index] = vote.label as i32;
-            let counts = (index < degree) & (vote.label != NO_LABEL);
-            weights[index] = if counts { vote.weight as i32 } else { 0 };
+        for (vote, (label, weight)) in votes.iter().zip(labels.iter_mut().zip(&mut weights)) {
+            (*label, *weight) = (vote.label, vote.weight);
         }
-        let is_small = weights.iter().fold(0, |all, &weight| all | weight as u32) < WEIGHTS;
+        let (behind, mut all) = (u32x4::splat(degree as u32), u32x4::ZERO);
+        let mut index = u32x4::new([0, 1, 2, 3]);
+        for (labels, weights) in vectors(&labels).zip(weights.as_chunks_mut::<LANES>().0) {
+            let is_silent = labels.cmp_eq(u32x4::splat(NO_LABEL));
+            let counted = u32x4::from(*weights) & index.cmp_lt(behind) & !is_silent;
+            *weights = counted.to_array();
+            (all, index) = (all | counted, index + u32x4::splat(LANES as u32));
+        }
+        let is_small = all.to_array().into_iter().fold(0, |all, weight| all | weight) < WEIGHTS;
         is_small.then_some(LowDegreeVotes { labels, weights })
     }
 
     /// Counts the votes for one label.
     #[inline(always)]
     pub fn count_one(&self, label: Label) -> Count {
-        let (mut total, mut own) = (i32x4::ZERO, i32x4::ZERO);
-        let (labels, weights) =
-            (self.labels.as_chunks::<LANES>().0, self.weights.as_chunks::<LANES>().0);
-        for (&labels, &weights) in labels.iter().zip(weights) {
-            let weights = i32x4::from(weights);
+        let (mut total, mut own) = (u32x4::ZERO, u32x4::ZERO);
+        for (labels, weights) in vectors(&self.labels).zip(vectors(&self.weights)) {
             total += weights;
-            own += i32x4::from(labels).cmp_eq(i32x4::splat(label as i32)) & weights;
+            own += labels.cmp_eq(u32x4::splat(label)) & weights;
         }
-        Count { total_votes: total.reduce_add() as u64, top: own.reduce_add() as u64 }
+        Count { total_votes: sum(total).into(), top: sum(own).into() }
     }
 
     /// Counts the votes for every label.
     #[inline(always)]
     pub fn count(&self) -> LowDegreeSums<N> {
-        let LowDegreeVotes { labels, weights } = *self;
-        // Of these vectors, N / LANES are used: all have a register.
-        let (mut lanes, mut found) =
-            ([i32x4::ZERO; MAX_DEGREE / LANES], [i32x4::ZERO; MAX_DEGREE / LANES]);
-        for (lanes, &labels) in lanes.iter_mut().zip(labels.as_chunks::<LANES>().0) {
-            *lanes = i32x4::from(labels);
-        }
-        for (&label, &weight) in labels.iter().zip(&weights) {
-            let (label, weight) = (i32x4::splat(label), i32x4::splat(weight));
-            for (lanes, found) in lanes.iter().zip(&mut found).take(N / LANES) {
-                *found += lanes.cmp_eq(label) & weight;
+        let (mut lanes, mut sums): (Vectors, Vectors) = Default::default();
+        lanes.iter_mut().zip(vectors(&self.labels)).for_each(|(lanes, labels)| *lanes = labels);
+        for (&label, &weight) in self.labels.iter().zip(&self.weights) {
+            let (label, weight) = (u32x4::splat(label), u32x4::splat(weight));
+            for (lanes, sums) in lanes.iter().zip(&mut sums).take(N / LANES) {
+                *sums += lanes.cmp_eq(label) & weight;
             }
         }
-        let mut sums = [0; N];
-        for (sums, found) in sums.chunks_exact_mut(LANES).zip(&found) {
-            sums.copy_from_slice(found.as_array_ref());
-        }
-        LowDegreeSums { labels, sums, total: weights.iter().sum() }
+        LowDegreeSums { labels: self.labels, sums, total: self.weights.iter().sum() }
     }
 }
 
@@ -84,22 +82,41 @@ impl<const N: usize> LowDegreeSums<N> {
     /// Returns the sum of the votes and the largest sum of a label.
     #[inline(always)]
     pub fn totals(&self) -> Count {
-        let top = self.sums.iter().fold(0, |top, &sum| top.max(sum));
-        Count { total_votes: self.total as u64, top: top as u64 }
+        let used = self.sums.iter().take(N / LANES);
+        let top = used.fold(u32x4::ZERO, |top, &sums| top.max(sums));
+        let top = top.to_array().into_iter().fold(0, u32::max);
+        Count { total_votes: self.total.into(), top: top.into() }
     }
 
     /// Returns the label with the smallest rank among those whose votes sum up to `top`. Ranks of
     /// two labels must differ, and `top` must be the largest sum.
     #[inline(always)]
-    pub fn leader(&self, top: u64, rank: impl Fn(Label) -> u32) -> Label {
-        let mut least = u64::MAX;
-        for (&label, &sum) in self.labels.iter().zip(&self.sums) {
-            let label = label as Label;
-            let ranked = u64::from(rank(label)) << 32 | u64::from(label);
-            least = least.min(if sum as u64 == top { ranked } else { u64::MAX });
+    pub fn leader(&self, top: u64, rank: impl Fn(u32x4) -> u32x4) -> Label {
+        let top = u32x4::splat(top as u32);
+        let (mut ranks, mut least): (Vectors, _) = (Vectors::default(), u32x4::splat(u32::MAX));
+        for ((ranks, labels), sums) in ranks.iter_mut().zip(vectors(&self.labels)).zip(&self.sums) {
+            *ranks = rank(labels) | !sums.cmp_eq(top);
+            least = least.min(*ranks);
         }
-        least as Label
+        let least = least.to_array().into_iter().fold(u32::MAX, u32::min);
+        let (least, mut leader) = (u32x4::splat(least), u32x4::ZERO);
+        for ((ranks, labels), sums) in ranks.iter().zip(vectors(&self.labels)).zip(&self.sums) {
+            leader |= labels & ranks.cmp_eq(least) & sums.cmp_eq(top);
+        }
+        leader.to_array().into_iter().fold(0, |all, label| all | label)
     }
+}
+
+/// Yields the values as vectors.
+#[inline(always)]
+fn vectors<const N: usize>(values: &[u32; N]) -> impl Iterator<Item = u32x4> {
+    values.as_chunks::<LANES>().0.iter().map(|&values| u32x4::from(values))
+}
+
+/// Returns the sum of the lanes.
+#[inline(always)]
+fn sum(lanes: u32x4) -> u32 {
+    lanes.to_array().into_iter().sum()
 }
 
 #[cfg(test)]

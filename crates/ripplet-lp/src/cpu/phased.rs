@@ -282,7 +282,7 @@ impl<'a, P: Hints> PhasedRounds<'a, P> {
                     let relabelled = choice.label != choice.before;
                     let changes = relabelled | choice.redrafted;
                     // Without a branch, which would be predicted badly: the next member overwrites one that stays.
-                    self.members[end].store(v, Relaxed);
+                    self.members[end].store(v.vertex, Relaxed);
                     self.chosen[end].store(if relabelled { choice.label } else { KEEP }, Relaxed);
                     self.before[end].store(choice.before, Relaxed);
                     if has_drafts {
@@ -370,7 +370,7 @@ impl<'a, P: Hints> PhasedRounds<'a, P> {
                 vertices.clear();
                 vertices.extend(members.iter().map(|v| v.load(Relaxed)));
                 state.for_each_changed(vertices, |index, v| match chosen[index].load(Relaxed) {
-                    KEEP => state.activate_neighbors(v, state.label(v), false, active),
+                    KEEP => state.activate_neighbors(v, state.label(v.vertex), false, active),
                     label => state.activate_neighbors(v, label, true, active),
                 });
             });

@@ -224,7 +224,7 @@ fn read_labels(
         });
     };
     match ahead {
-        true => lists.for_each_prefetched(vertices, Some(labels), |_, v| visit(v)),
+        true => lists.for_each_prefetched(vertices, Some(labels), |_, v| visit(v.vertex)),
         false => vertices.iter().for_each(|&v| visit(v)),
     }
     read

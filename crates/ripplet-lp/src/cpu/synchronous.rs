@@ -66,9 +66,9 @@ impl<'a, P: Hints> SyncRounds<'a, P> {
         let mut tally = Round { visited: vertices.len() as u64, ..Round::default() };
         self.state.for_each(vertices, |_, v| {
             let choice = self.state.choose(v, clock, scratch);
-            self.next[v as usize].store(choice.label, Relaxed);
+            self.next[v.vertex as usize].store(choice.label, Relaxed);
             if choice.redrafted {
-                self.drafts.put(v as usize, &scratch.draft);
+                self.drafts.put(v.vertex as usize, &scratch.draft);
             }
             tally.count(choice);
         });
@@ -99,15 +99,12 @@ impl<'a, P: Hints> SyncRounds<'a, P> {
         workspace.vertices.clear();
         workspace.vertices.extend((part.start as u32..part.end as u32).filter(changed));
         let mut print = 0u64;
-        self.state.for_each_changed(&workspace.vertices, |_, v| {
+        self.state.for_each_changed(&workspace.vertices, |_, listed| {
+            let v = listed.vertex;
             let (before, now) = (before(v), self.state.label(v));
             self.state.shift_total(v, before, now);
-            self.state.activate_neighbors(
-                v,
-                now,
-                before != now,
-                Activated::Shared(&self.state.active),
-            );
+            let active = Activated::Shared(&self.state.active);
+            self.state.activate_neighbors(listed, now, before != now, active);
             print = print.wrapping_add(trace(v, now)).wrapping_sub(trace(v, before));
             print = print.wrapping_add(self.commit_draft(v));
         });

@@ -28,6 +28,8 @@ use std::sync::{Mutex, PoisonError};
 const PARTS_PER_TASK: usize = 64;
 /// Members of a task that sums up the arcs of a huge part: few, as degrees differ.
 const MEMBERS_PER_TASK: usize = 64;
+/// The members between the prefetch of a list's place, that of the list, and its use.
+const AHEAD: usize = 8;
 /// The fewest arcs of a huge part: one thread reads them in less than a millisecond.
 const LEAST_HUGE: u64 = 1 << 16;
 
@@ -99,10 +101,8 @@ impl Contraction {
     ) -> Result<Option<LevelGraph<'a, L::Null>>, RunError> {
         let refused = RunError::Array;
         let (members, ends) = self.grouped(workers.team).map_err(refused)?;
-        let group = |part: usize| {
-            let begin = if part == 0 { 0 } else { ends[part - 1] };
-            &members[begin as usize..ends[part] as usize]
-        };
+        let group_begin = |part: usize| if part == 0 { 0 } else { ends[part - 1] as usize };
+        let group = |part: usize| &members[group_begin(part)..ends[part] as usize];
         let count = self.founders.len();
         let mut masses = memory::zeros(count).map_err(refused)?;
         let directed = if L::Null::IS_DIRECTED { count } else { 0 };
@@ -130,7 +130,8 @@ impl Contraction {
                     continue;
                 }
                 let mut sums = tally.begin();
-                for &v in group(part) {
+                for (at, &v) in (group_begin(part)..).zip(group(part)) {
+                    prefetch_behind(level, &members, at);
                     level.each_arc(v, |u, weight| {
                         let other = self.vertex_of[u as usize];
                         sums.add_if(other as usize != part, other, weight);
@@ -270,6 +271,18 @@ fn least_huge<L: Level>(level: &L, team: &ThreadTeam) -> u64 {
 /// Returns the arcs of vertices.
 fn arcs_of<L: Level>(level: &L, vertices: &[VertexId]) -> u64 {
     vertices.iter().map(|&v| u64::from(level.degree(v))).sum()
+}
+
+/// Prefetches the lists of the members behind the one at a place: a group's vertices are anywhere, so that each list
+/// would be waited for.
+#[inline]
+fn prefetch_behind<L: Level>(level: &L, members: &[VertexId], at: usize) {
+    if let Some(&v) = members.get(at + 2 * AHEAD) {
+        level.prefetch_place(v);
+    }
+    if let Some(&v) = members.get(at + AHEAD) {
+        level.prefetch_list(v);
+    }
 }
 
 /// Appends the sums above 0 to the arcs, and sets them to 0; returns their number and their sum.

@@ -3,7 +3,7 @@
 use super::score::{Mass, NullModel};
 use ripplet_graph::VertexId;
 use ripplet_graph::memory::{self, OutOfMemory};
-use ripplet_graph::storage::NeighborLists;
+use ripplet_graph::storage::{NeighborLists, prefetch};
 use std::marker::PhantomData;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU32, AtomicU64};
@@ -36,6 +36,14 @@ pub(super) trait Level: Sync {
     fn each_arc(&self, v: VertexId, mut visit: impl FnMut(VertexId, u64)) {
         self.arcs(v).for_each(|(u, weight)| visit(u, weight));
     }
+
+    /// Prefetches the place of a vertex's list.
+    #[inline]
+    fn prefetch_place(&self, _v: VertexId) {}
+
+    /// Prefetches the begin of a vertex's list; reads its place.
+    #[inline]
+    fn prefetch_list(&self, _v: VertexId) {}
 
     /// Returns a bound of the sum of a vertex's weights.
     fn largest_weight(&self) -> u64;
@@ -90,6 +98,12 @@ pub(super) trait InputArcs: Sync {
 
     /// Yields what [`Level::arcs`] yields.
     fn arcs(&self, v: VertexId) -> impl Iterator<Item = (VertexId, u64)>;
+
+    /// Does what [`Level::prefetch_place`] does.
+    fn prefetch_place(&self, v: VertexId);
+
+    /// Does what [`Level::prefetch_list`] does.
+    fn prefetch_list(&self, v: VertexId);
 }
 
 /// The arcs of lists. `WEIGHTED` is whether they have weights, known at compile time for the loops
@@ -106,6 +120,16 @@ impl<N: NeighborLists> InputArcs for Lists<N, false> {
     fn arcs(&self, v: VertexId) -> impl Iterator<Item = (VertexId, u64)> {
         self.0.each_of(v as usize).filter(move |&u| u != v).map(|u| (u, 1))
     }
+
+    #[inline]
+    fn prefetch_place(&self, v: VertexId) {
+        self.0.prefetch_place(v as usize);
+    }
+
+    #[inline]
+    fn prefetch_list(&self, v: VertexId) {
+        self.0.prefetch_list(v as usize);
+    }
 }
 
 impl<N: NeighborLists> InputArcs for Lists<N, true> {
@@ -119,6 +143,16 @@ impl<N: NeighborLists> InputArcs for Lists<N, true> {
         let weights = self.0.each_weight_of(v as usize).into_iter().flatten();
         let arcs = self.0.each_of(v as usize).zip(weights.map(u64::from));
         arcs.filter(move |&(u, weight)| u != v && weight > 0)
+    }
+
+    #[inline]
+    fn prefetch_place(&self, v: VertexId) {
+        self.0.prefetch_place(v as usize);
+    }
+
+    #[inline]
+    fn prefetch_list(&self, v: VertexId) {
+        self.0.prefetch_list(v as usize);
     }
 }
 
@@ -137,6 +171,18 @@ impl<A: InputArcs> InputArcs for BothEnds<A> {
     #[inline]
     fn arcs(&self, v: VertexId) -> impl Iterator<Item = (VertexId, u64)> {
         self.out.arcs(v).chain(self.incoming.arcs(v))
+    }
+
+    #[inline]
+    fn prefetch_place(&self, v: VertexId) {
+        self.out.prefetch_place(v);
+        self.incoming.prefetch_place(v);
+    }
+
+    #[inline]
+    fn prefetch_list(&self, v: VertexId) {
+        self.out.prefetch_list(v);
+        self.incoming.prefetch_list(v);
     }
 }
 
@@ -165,6 +211,16 @@ impl<A: InputArcs, M: NullModel> Level for InputLevel<A, M> {
     #[inline]
     fn arcs(&self, v: VertexId) -> impl Iterator<Item = (VertexId, u64)> {
         self.arcs.arcs(v)
+    }
+
+    #[inline]
+    fn prefetch_place(&self, v: VertexId) {
+        self.arcs.prefetch_place(v);
+    }
+
+    #[inline]
+    fn prefetch_list(&self, v: VertexId) {
+        self.arcs.prefetch_list(v);
     }
 }
 
@@ -216,6 +272,19 @@ impl<M: NullModel> Level for LevelGraph<'_, M> {
         let list = begin..begin + self.degrees[v as usize] as usize;
         let arcs = self.arcs.neighbors[list.clone()].iter().zip(&self.arcs.weights[list]);
         arcs.map(|(u, weight)| (u.load(Relaxed), weight.load(Relaxed)))
+    }
+
+    #[inline]
+    fn prefetch_place(&self, v: VertexId) {
+        prefetch(&self.begins, v as usize);
+        prefetch(&self.degrees, v as usize);
+    }
+
+    #[inline]
+    fn prefetch_list(&self, v: VertexId) {
+        let begin = self.begins[v as usize] as usize;
+        prefetch(&self.arcs.neighbors, begin);
+        prefetch(&self.arcs.weights, begin);
     }
 }
 

@@ -338,6 +338,18 @@ impl<N: NeighborLists> Level for CommunityArcs<'_, N> {
     fn largest_weight(&self) -> u64 {
         self.masses.iter().copied().max().unwrap_or(0)
     }
+
+    #[inline]
+    fn prefetch_place(&self, v: VertexId) {
+        let lists = [Some(self.out), self.incoming];
+        lists.into_iter().flatten().for_each(|lists| lists.prefetch_place(v as usize));
+    }
+
+    #[inline]
+    fn prefetch_list(&self, v: VertexId) {
+        let lists = [Some(self.out), self.incoming];
+        lists.into_iter().flatten().for_each(|lists| lists.prefetch_list(v as usize));
+    }
 }
 
 /// Yields the arcs of a list.

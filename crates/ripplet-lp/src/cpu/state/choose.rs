@@ -7,7 +7,7 @@ use crate::views::{Context, Total};
 use crate::{
     Candidate, Hints, Label, NO_LABEL, NeighborList, Round, Score, Ties, Vertex, VertexMut, Vote,
 };
-use ripplet_graph::storage::ListParts;
+use ripplet_graph::storage::{ListParts, Listed, OneList};
 use ripplet_graph::{VertexId, dispatch_parts};
 
 /// The result of updating a vertex.
@@ -59,15 +59,34 @@ pub struct Winner<S> {
 }
 
 impl<P: Hints> LpState<'_, P> {
-    /// Returns the choice of `v` by the current labels.
-    ///
-    /// Not inlined: each schedule would have a copy for either kind of lists and for few and many votes, which a program
-    /// pays with 40 KB, and none of them is faster.
-    #[inline(never)]
-    pub fn choose(&self, v: VertexId, clock: Clock, scratch: &mut Scratch) -> Choice {
-        if let Some(sketch) = self.sketch {
-            return self.choose_by_sketch(v, sketch, clock, scratch);
+    /// Returns the choice of a vertex by the current labels.
+    #[inline]
+    pub fn choose(&self, v: Listed<'_>, clock: Clock, scratch: &mut Scratch) -> Choice {
+        match (self.sketch, v.only) {
+            (None, Some(list)) => self.choose_by_list(v.vertex, list, clock, scratch),
+            (None, None) => self.choose_by_lists(v.vertex, clock, scratch),
+            (Some(sketch), _) => self.choose_by_sketch(v.vertex, sketch, clock, scratch),
         }
+    }
+
+    /// Returns the choice of a vertex that has one list.
+    ///
+    /// Not inlined: each schedule would have a copy for few and many votes, which a program
+    /// pays with 20 KB, and none of them is faster.
+    #[inline(never)]
+    fn choose_by_list(
+        &self,
+        v: VertexId,
+        list: OneList<'_>,
+        clock: Clock,
+        scratch: &mut Scratch,
+    ) -> Choice {
+        self.choose_exactly(v, list, clock, scratch)
+    }
+
+    /// Returns the choice of a vertex by lists of any kind.
+    #[inline(never)]
+    fn choose_by_lists(&self, v: VertexId, clock: Clock, scratch: &mut Scratch) -> Choice {
         dispatch_parts!(&self.lists, v, parts => {
             parts.apart(|parts| self.choose_exactly(v, parts, clock, scratch))
         })

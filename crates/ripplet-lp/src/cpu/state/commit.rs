@@ -3,7 +3,7 @@
 use super::LpState;
 use crate::cpu::active::Activated;
 use crate::{Activation, Hints, Label};
-use ripplet_graph::storage::ListParts;
+use ripplet_graph::storage::{ListParts, Listed};
 use ripplet_graph::{VertexId, dispatch_parts};
 use std::ops::Range;
 use std::sync::atomic::Ordering::Relaxed;
@@ -35,7 +35,7 @@ impl<P: Hints> LpState<'_, P> {
     #[inline]
     pub fn activate_neighbors(
         &self,
-        v: VertexId,
+        v: Listed<'_>,
         label: Label,
         relabelled: bool,
         active: Activated<'_>,
@@ -50,7 +50,10 @@ impl<P: Hints> LpState<'_, P> {
             Activation::Disagreement => self.activate_disagreeing(neighbors, label, active),
             Activation::Change | Activation::Always => active.insert_unless(neighbors, |_| false),
         };
-        dispatch_parts!(&self.lists, v, parts => parts.each(visit));
+        match v.only {
+            Some(list) => list.each(visit),
+            None => dispatch_parts!(&self.lists, v.vertex, parts => parts.each(visit)),
+        }
     }
 
     /// Separate, so that its loop has its variables in registers.

@@ -4,11 +4,12 @@ use super::choose::{Best, Choice, Next, Winner};
 use super::{LpState, Scratch};
 use crate::cpu::low_degree::{self, LowDegreeVotes};
 use crate::cpu::votes::{Count, Votes, count_one};
-use crate::hash::{Clock, mix};
+use crate::hash::{Clock, mix, mix_lanes};
 use crate::views::Context;
 use crate::{Hints, Label, NeighborList, Score, Ties, Vertex, Vote};
 use ripplet_graph::VertexId;
 use ripplet_graph::storage::ListParts;
+use wide::u32x4;
 
 impl<P: Hints> LpState<'_, P> {
     #[inline(always)]
@@ -115,8 +116,8 @@ impl<P: Hints> LpState<'_, P> {
             top => {
                 let key = self.tie_key(v.id);
                 let leader = match self.ties {
-                    Ties::Hashed => sums.leader(top, |label| mix(label ^ key)),
-                    Ties::Smallest => sums.leader(top, |label| label),
+                    Ties::Hashed => sums.leader(top, |labels| mix_lanes(labels ^ u32x4::splat(key))),
+                    Ties::Smallest => sums.leader(top, |labels| labels),
                 };
                 let score = self.score_of_leader(v, leader, count)?;
                 let winner =

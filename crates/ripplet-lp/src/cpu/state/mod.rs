@@ -29,7 +29,7 @@ use crate::views::Context;
 use crate::{Activation, Hints, Label, Settings, State, Ties, Vertex};
 use rayon::prelude::*;
 use ripplet_graph::memory::{self, OutOfMemory};
-use ripplet_graph::storage::VertexLists;
+use ripplet_graph::storage::{Listed, VertexLists};
 use ripplet_graph::{GraphView, VertexId, as_plain};
 use std::borrow::Cow;
 use std::sync::Mutex;
@@ -141,7 +141,7 @@ impl<'a, P: Hints> LpState<'a, P> {
 
     /// Calls `visit` for each vertex with its index, and prefetches what [`LpState::choose`] reads.
     #[inline]
-    pub fn for_each(&self, vertices: &[VertexId], visit: impl FnMut(usize, VertexId)) {
+    pub fn for_each(&self, vertices: &[VertexId], visit: impl FnMut(usize, Listed<'_>)) {
         // A second-level cache holds few labels as they are; of several threads' labels, some are in another one's.
         let in_cache = LABELS_IN_CACHE / self.threads().min(2);
         let labels = (self.labels.len() > in_cache).then_some(&self.labels[..]);
@@ -151,7 +151,7 @@ impl<'a, P: Hints> LpState<'a, P> {
     /// Calls `visit` for each vertex with its index, and prefetches what [`LpState::activate_neighbors`]
     /// reads: lists, but rarely labels.
     #[inline]
-    pub fn for_each_changed(&self, vertices: &[VertexId], visit: impl FnMut(usize, VertexId)) {
+    pub fn for_each_changed(&self, vertices: &[VertexId], visit: impl FnMut(usize, Listed<'_>)) {
         self.lists.for_each_prefetched(vertices, None::<&[u32]>, visit);
     }
 
