@@ -36,7 +36,7 @@ const MOST_PARTS: usize = MASK as usize;
 
 /// The most threads that sum up values by group, and the fewest values for each.
 const MOST_ADDERS: usize = 8;
-const LEAST_PER_ADDER: usize = if cfg!(any(test, miri)) { 4 } else { 1 << 16 };
+const LEAST_PER_ADDER: usize = if cfg!(any(test, miri)) { 4 } else { 1 << 13 };
 
 /// A step: does the part of this number.
 type Step<'s> = &'s (dyn Fn(usize) + Sync);

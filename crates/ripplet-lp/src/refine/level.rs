@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
 /// Vertices of a task that only reads an array.
-pub(super) const READ_PER_TASK: usize = 1 << 16;
+pub(super) const READ_PER_TASK: usize = 1 << 13;
 
 /// A graph with weighted arcs and vertex masses.
 ///

@@ -465,8 +465,13 @@ impl<L: Level<Null = Undirected>> MergeSteps for HostMerge<'_, L> {
         if self.depth == 0 {
             self.found = contraction.vertex_of;
         } else {
-            let found = self.found.par_iter_mut();
-            found.for_each(|vertex| *vertex = contraction.vertex_of[*vertex as usize]);
+            let found = as_atomic(&mut self.found);
+            workers.team.ranges(found.len(), READ_PER_TASK, |range| {
+                for vertex in &found[range] {
+                    let below = vertex.load(Relaxed) as usize;
+                    vertex.store(contraction.vertex_of[below], Relaxed);
+                }
+            });
         }
         self.depth += 1;
         let Some(graph) = graph else { return Ok(false) };
