@@ -15,6 +15,10 @@
 //!
 //! The leader never waits for a helper to come, only for parts that one has claimed. So a team makes
 //! progress while the pool's other threads are busy elsewhere, for instance with teams of their own.
+//!
+//! [`with_team`] has helpers until its closure returns. The helpers of a [`StandingTeam`] stay from one call to the next,
+//! as calling a sleeping thread takes as long as a small round; those that had nothing to do for a while leave their cores,
+//! and are called again.
 
 use ripplet_graph::tasks::range_at;
 use std::any::Any;
@@ -24,10 +28,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::ptr::{from_ref, null_mut};
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Looks at the offer before a waiting thread leaves its core to others.
 const SPINS: u32 = if cfg!(miri) { 1 } else { 256 };
+/// Looks at the offer before a helper of a standing team leaves: about a millisecond.
+const LOOKS: u32 = if cfg!(miri) { 4 } else { 1 << 12 };
 /// The bits of a count in an offer. Few under Miri, which is slow, so that tests have several offers.
 const BITS: u32 = if cfg!(miri) { 8 } else { 20 };
 const MASK: u64 = (1 << BITS) - 1;
@@ -37,6 +43,10 @@ const MOST_PARTS: usize = MASK as usize;
 /// The most threads that sum up values by group, and the fewest values for each.
 const MOST_ADDERS: usize = 8;
 const LEAST_PER_ADDER: usize = if cfg!(any(test, miri)) { 4 } else { 1 << 13 };
+
+/// The fewest shares that the parts that are left are divided into: the vertices of some parts have many times the arcs of
+/// others, and what a thread has claimed the others wait for.
+const LEAST_SHARES: usize = 16;
 
 /// A step: does the part of this number.
 type Step<'s> = &'s (dyn Fn(usize) + Sync);
@@ -63,7 +73,7 @@ impl Offer {
         let field = |at: u32| (self.0 >> (at * BITS) & MASK) as usize;
         let (front, back, parts) = (field(0), field(1), field(2));
         let left = parts - front - back;
-        let share = left.div_ceil(2 * threads);
+        let share = left.div_ceil((2 * threads).max(LEAST_SHARES));
         (left > 0).then(|| match side {
             Side::Front => (front..front + share, Offer(self.0 + share as u64)),
             Side::Back => {
@@ -115,23 +125,54 @@ pub(crate) fn with_team<T: Send>(helpers: usize, lead: impl FnOnce(&ThreadTeam) 
 /// Calls `lead` once. Compiled once for all leaders, which are many: rayon's scope is a thousand lines of
 /// intermediate code.
 fn lead_team(helpers: usize, lead: &mut (dyn FnMut(&ThreadTeam) + Send)) {
-    let team = ThreadTeam {
-        helpers,
-        offer: CachePadded(AtomicU64::new(0)),
-        step: AtomicPtr::new(null_mut()),
-        first: AtomicUsize::new(0),
-        done: CachePadded(AtomicUsize::new(0)),
-        panic: Mutex::new(None),
-        ended: AtomicBool::new(false),
-    };
+    let team = ThreadTeam::new(helpers);
     if helpers == 0 {
         return lead(&team);
     }
     rayon::scope(|scope| {
         let _end = End(&team.ended);
-        (0..helpers).for_each(|_| scope.spawn(|_| team.help()));
+        (0..helpers).for_each(|_| scope.spawn(|_| team.help(u32::MAX)));
         lead(&team);
     });
+}
+
+/// A team whose helpers stay between its steps.
+pub(crate) struct StandingTeam {
+    team: Arc<ThreadTeam>,
+    /// The leader alone.
+    alone: ThreadTeam,
+    /// The helpers that were called and have not left.
+    here: Arc<AtomicUsize>,
+}
+
+impl StandingTeam {
+    /// Creates a team with at most `helpers` helpers; none is called yet.
+    pub fn new(helpers: usize) -> StandingTeam {
+        let (team, here) = (Arc::new(ThreadTeam::new(helpers)), Arc::default());
+        StandingTeam { team, alone: ThreadTeam::new(0), here }
+    }
+
+    /// Calls `lead` with the team: with all helpers, threads of the current pool, or with the leader alone.
+    pub fn lead<T>(&self, has_helpers: bool, lead: impl FnOnce(&ThreadTeam) -> T) -> T {
+        if !has_helpers {
+            return lead(&self.alone);
+        }
+        while self.here.load(Relaxed) < self.team.helpers {
+            self.here.fetch_add(1, Relaxed);
+            let (team, here) = (self.team.clone(), self.here.clone());
+            rayon::spawn(move || {
+                team.help(LOOKS);
+                here.fetch_sub(1, Relaxed);
+            });
+        }
+        lead(&self.team)
+    }
+}
+
+impl Drop for StandingTeam {
+    fn drop(&mut self) {
+        self.team.ended.store(true, Release);
+    }
 }
 
 /// Calls `lead` with a team of all threads of the current pool.
@@ -140,6 +181,18 @@ pub(crate) fn with_whole_pool<T: Send>(lead: impl FnOnce(&ThreadTeam) -> T + Sen
 }
 
 impl ThreadTeam {
+    fn new(helpers: usize) -> ThreadTeam {
+        ThreadTeam {
+            helpers,
+            offer: CachePadded(AtomicU64::new(0)),
+            step: AtomicPtr::new(null_mut()),
+            first: AtomicUsize::new(0),
+            done: CachePadded(AtomicUsize::new(0)),
+            panic: Mutex::new(None),
+            ended: AtomicBool::new(false),
+        }
+    }
+
     /// Returns the number of threads.
     pub fn threads(&self) -> usize {
         self.helpers + 1
@@ -249,13 +302,14 @@ impl ThreadTeam {
         true
     }
 
-    /// Does parts until the leader ends the team.
-    fn help(&self) {
-        let mut spins = 0;
-        while !self.ended.load(Acquire) {
+    /// Does parts until the leader ends the team, or `looks` looks found none.
+    fn help(&self, looks: u32) {
+        let (mut spins, mut looked) = (0, 0);
+        while !self.ended.load(Acquire) && looked < looks {
             if self.claim(Side::Back) {
-                spins = 0;
+                (spins, looked) = (0, 0);
             } else {
+                looked = looked.saturating_add(u32::from(spins == SPINS));
                 pause(&mut spins);
             }
         }
@@ -343,6 +397,41 @@ mod tests {
             assert_eq!(panic.downcast_ref::<&str>(), Some(&"part 20"));
             assert!(helpers == 0 || done.load(Relaxed) == 99);
         }
+    }
+
+    #[test]
+    fn helpers_of_a_standing_team_stay_leave_and_come_again() {
+        let steps = if cfg!(miri) { 5 } else { 500 };
+        for helpers in [0, 1, 3] {
+            pool(helpers + 1).install(|| {
+                let team = StandingTeam::new(helpers);
+                for call in 0..4 {
+                    for step in 0..steps {
+                        let times: Vec<AtomicU32> =
+                            (0..step * 7 % 13).map(|_| AtomicU32::new(0)).collect();
+                        let count = |part: usize| _ = times[part].fetch_add(1, Relaxed);
+                        team.lead(call != 1, |team| team.run(times.len(), count));
+                        assert!(times.iter().all(|times| times.load(Relaxed) == 1));
+                    }
+                    // At last all leave; those that no thread has begun to be count as here.
+                    while helpers > 0 && team.here.load(Relaxed) > 0 {
+                        rayon::yield_now();
+                    }
+                }
+            });
+        }
+    }
+
+    #[test]
+    fn a_standing_team_outlives_a_panic_and_busy_threads() {
+        pool(2).install(|| {
+            (0..4).into_par_iter().for_each(|_| {
+                let team = StandingTeam::new(3);
+                let panicking = || team.lead(true, |team| team.run(100, |_| panic!("each part")));
+                assert!(catch_unwind(AssertUnwindSafe(panicking)).is_err());
+                assert_eq!(team.lead(true, |team| team.sum(100, 1, |_| 1)), 100);
+            });
+        });
     }
 
     #[test]

@@ -22,7 +22,7 @@ use crate::hash::Clock;
 use crate::ranks::Update;
 use crate::rounds::{Finished, Rounds};
 use crate::schedules::UnitSchedule;
-use crate::team::{ThreadTeam, with_team};
+use crate::team::{StandingTeam, ThreadTeam};
 use crate::{Hints, Label, NO_LABEL, Round, RunError, Schedule, State};
 use ripplet_graph::memory::{self, OutOfMemory};
 use ripplet_graph::{MAX_VERTICES, Observer, VertexId};
@@ -68,8 +68,9 @@ pub(super) struct PhasedRounds<'a, P> {
     found: Vec<AtomicU32>,
     /// The blocks of a part, in this round.
     blocks_per_part: usize,
-    /// The threads beside the calling one that share the parts, in this round.
-    helpers: usize,
+    team: StandingTeam,
+    /// Whether the team's helpers share the parts, in this round.
+    is_shared: bool,
     /// The vertices that each thread has activated in this round, if there are several threads: in
     /// one set for all, they would wait for one another's cache lines. Empty between rounds.
     activated: Vec<ActiveSet>,
@@ -146,7 +147,8 @@ impl<'a, P: Hints> PhasedRounds<'a, P> {
             before: zeros(places)?,
             found: zeros(parts_of(blocks, LEAST_BLOCKS) as usize)?,
             blocks_per_part: LEAST_BLOCKS,
-            helpers: 0,
+            team: StandingTeam::new(state.threads() - 1),
+            is_shared: false,
             activated: (0..sets_for(vertices, state.threads()))
                 .map(|_| ActiveSet::none(vertices as u32))
                 .collect::<Result<_, _>>()?,
@@ -160,9 +162,9 @@ impl<'a, P: Hints> PhasedRounds<'a, P> {
     /// Begins a round, which all threads share if many vertices are active; returns its clock.
     pub fn begin_round(&mut self, index: u32) -> Clock {
         let active = self.state.active.len();
-        let is_shared = active >= MEMBERS_TO_SHARE * u64::from(self.schedule.phases());
-        self.helpers = if is_shared { self.state.threads() - 1 } else { 0 };
-        self.divide(active, if self.helpers > 0 { MEMBERS_PER_PART } else { MEMBERS_ALONE });
+        self.is_shared = self.state.threads() > 1
+            && active >= MEMBERS_TO_SHARE * u64::from(self.schedule.phases());
+        self.divide(active, if self.is_shared { MEMBERS_PER_PART } else { MEMBERS_ALONE });
         self.state.begin_round(index)
     }
 
@@ -183,14 +185,14 @@ impl<'a, P: Hints> PhasedRounds<'a, P> {
         observer: &dyn Observer,
     ) -> Result<Round, RunError> {
         let round = self.begin(clock, observer);
-        with_team(self.helpers, |team| round.choose(phase, team));
+        self.team.lead(self.is_shared, |team| round.choose(phase, team));
         round.finish()
     }
 
     /// Commits the phase's changes to labels, label totals and columns.
     pub fn commit(&self) {
         let ranges = self.ranges();
-        with_team(self.helpers, |team| {
+        self.team.lead(self.is_shared, |team| {
             team.run(ranges + self.parts(), |part| match part.checked_sub(ranges) {
                 None => self.shift_totals(part, ranges),
                 Some(part) => self.commit_part(part),
@@ -200,7 +202,7 @@ impl<'a, P: Hints> PhasedRounds<'a, P> {
 
     /// Activates the neighbours of the vertices that changed.
     pub fn activate_neighbors(&self) {
-        with_team(self.helpers, |team| {
+        self.team.lead(self.is_shared, |team| {
             team.run(self.parts(), |part| self.activate_part(part, self.activated_here()));
         });
         self.gather_activated();
@@ -430,7 +432,7 @@ impl<P: Hints> Rounds for PhasedRounds<'_, P> {
     fn round(&mut self, index: u32, observer: &dyn Observer) -> Result<Round, RunError> {
         let clock = self.begin_round(index);
         let (phases, round) = (self.schedule.phases(), self.begin(clock, observer));
-        with_team(self.helpers, |team| _ = (0..phases).all(|phase| round.phase(phase, team)));
+        self.team.lead(self.is_shared, |team| _ = (0..phases).all(|phase| round.phase(phase, team)));
         let round = round.finish()?;
         self.state.end_round();
         Ok(round)
@@ -442,7 +444,7 @@ impl<P: Hints> Rounds for PhasedRounds<'_, P> {
 
     fn finish(self: Box<Self>) -> Result<Finished, RunError> {
         drop((self.members, self.chosen, self.before, self.found));
-        drop((self.drafts, self.activated));
+        drop((self.drafts, self.activated, self.team));
         Ok(self.state.finish())
     }
 }
