@@ -62,7 +62,7 @@ pub use plain::{
 };
 pub use stored::{Storage, StoredGraph};
 pub use vertex_lists::{
-    DecodedParts, EitherParts, ListParts, Listed, OneList, PlainParts, PlainPlace, PlainVertexLists, VertexLists,
-    prefetch,
+    DecodedParts, EitherParts, ListParts, Listed, OneList, PlainParts, PlainPlace,
+    PlainVertexLists, VertexLists, prefetch,
 };
 pub use view::{GraphView, ViewNeighbors};

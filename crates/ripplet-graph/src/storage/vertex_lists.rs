@@ -460,3 +460,53 @@ pub fn prefetch<T>(values: &[T], index: usize) {
     #[cfg(not(all(target_arch = "x86_64", not(miri))))]
     let _ = (values, index);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compressed::CompressedGraph;
+    use crate::{Direction, EdgeTable, GraphBuilder, VertexIds};
+
+    #[test]
+    fn each_vertex_comes_once_in_turn_with_its_list() {
+        let vertices = 90;
+        let sources: Vec<u32> = (0..400).map(|edge| edge * 7 % vertices).collect();
+        let targets: Vec<u32> = (0..400).map(|edge| edge * edge % vertices).collect();
+        let ids = VertexIds::Consecutive { first: 0, count: vertices };
+        let table = EdgeTable::new(ids, sources, targets).unwrap();
+        let weights = (1..=400).map(f64::from).collect();
+        let weighted = table.clone().with_weights(weights).unwrap();
+        let order: Vec<VertexId> = (0..vertices).map(|v| v * 31 % vertices).collect();
+        let labels: Vec<u32> = (0..vertices).collect();
+        let of = |direction, arcs, table: &EdgeTable| {
+            let builder = GraphBuilder::new().direction(direction).shard_arcs(arcs);
+            builder.build(table.clone()).unwrap()
+        };
+        let one = of(Direction::Undirected, 1 << 20, &table);
+        let compressed = CompressedGraph::of(one.clone()).unwrap();
+        let others = [
+            of(Direction::Undirected, 50, &table),
+            of(Direction::Directed, 1 << 20, &table),
+            of(Direction::Undirected, 1 << 20, &weighted),
+        ];
+        let views = others.iter().map(|graph| (GraphView::from(graph), false));
+        let views = views.chain([(GraphView::from(&one), true), ((&compressed).into(), false)]);
+        for (view, has_one) in views {
+            let lists = VertexLists::new(view);
+            for count in [0, 1, 7, 8, 9, 16, 17, 90] {
+                for values in [None, Some(&labels[..])] {
+                    let mut seen = Vec::new();
+                    lists.for_each_prefetched(&order[..count], values, |index, listed| {
+                        assert_eq!(index, seen.len());
+                        assert_eq!(listed.only.is_some(), has_one);
+                        if let Some(OneList(list)) = listed.only {
+                            assert!(view.neighbors(listed.vertex).eq(list.iter().copied()));
+                        }
+                        seen.push(listed.vertex);
+                    });
+                    assert_eq!(seen, order[..count]);
+                }
+            }
+        }
+    }
+}

@@ -432,7 +432,8 @@ impl<P: Hints> Rounds for PhasedRounds<'_, P> {
     fn round(&mut self, index: u32, observer: &dyn Observer) -> Result<Round, RunError> {
         let clock = self.begin_round(index);
         let (phases, round) = (self.schedule.phases(), self.begin(clock, observer));
-        self.team.lead(self.is_shared, |team| _ = (0..phases).all(|phase| round.phase(phase, team)));
+        self.team
+            .lead(self.is_shared, |team| _ = (0..phases).all(|phase| round.phase(phase, team)));
         let round = round.finish()?;
         self.state.end_round();
         Ok(round)

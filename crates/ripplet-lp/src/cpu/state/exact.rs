@@ -116,7 +116,9 @@ impl<P: Hints> LpState<'_, P> {
             top => {
                 let key = self.tie_key(v.id);
                 let leader = match self.ties {
-                    Ties::Hashed => sums.leader(top, |labels| mix_lanes(labels ^ u32x4::splat(key))),
+                    Ties::Hashed => {
+                        sums.leader(top, |labels| mix_lanes(labels ^ u32x4::splat(key)))
+                    }
                     Ties::Smallest => sums.leader(top, |labels| labels),
                 };
                 let score = self.score_of_leader(v, leader, count)?;
