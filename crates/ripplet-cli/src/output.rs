@@ -124,10 +124,16 @@ pub fn json(value: &impl Serialize) -> String {
     text
 }
 
+/// Whether two paths name one file, or will when it is written.
 fn is_same_file(a: &Path, b: &Path) -> bool {
     if is_standard(a) || is_standard(b) {
         return false;
     }
-    let real = |path: &Path| fs::canonicalize(path).ok();
+    // A file that is not there yet has the name in its folder.
+    let new = |path: &Path| {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        Some(fs::canonicalize(folder.unwrap_or(Path::new("."))).ok()?.join(path.file_name()?))
+    };
+    let real = |path: &Path| fs::canonicalize(path).ok().or_else(|| new(path));
     a == b || real(a).is_some_and(|a| Some(a) == real(b))
 }

@@ -18,7 +18,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use ripplet::io::Format;
 use ripplet::lp::counters::BadCounter;
-use ripplet::lp::programs::{Gamma, Guard, Lpa, Slpa};
+use ripplet::lp::programs::{Gamma, Guard, Lpa, Seeded, Slpa};
 use ripplet::lp::refine::MergeShare;
 use ripplet::lp::stop::{DEFAULT_ROUNDS, DEFAULT_TOLERANCE};
 use ripplet::lp::{Counter, DEFAULT_PHASES, RankLabels, Schedule};
@@ -305,7 +305,7 @@ pub struct StopArguments {
     #[arg(
         long,
         value_name = "N",
-        help = format!("Do at most N rounds [default: {DEFAULT_ROUNDS}]")
+        help = format!("Do at most N rounds [default: {DEFAULT_ROUNDS}, {} for seeded]", Seeded::ROUNDS)
     )]
     pub max_iterations: Option<u32>,
     #[arg(
@@ -315,7 +315,7 @@ pub struct StopArguments {
         allow_negative_numbers = true,
         help = format!(
             "Stop when at most this share of the vertices changed in a round [default: {} for lpa, \
-             {DEFAULT_TOLERANCE} for others]",
+             none for cdlp, seeded and slpa, {DEFAULT_TOLERANCE} for others]",
             Lpa::TOLERANCE
         )
     )]

@@ -227,6 +227,11 @@ fn ranks_of_a_small_graph() {
         sandbox.fails(&run, 2, &["known.txt is named twice", "choose another name"]);
         assert_eq!(sandbox.read("known.txt"), "a\n");
     }
+    // Files that are not there yet, by another path to them.
+    for flags in ["-o new.txt --stats ./new.txt", "-o ./new.txt --stats new.txt"] {
+        sandbox.fails(&format!("pagerank graph.txt {flags}"), 2, &["new.txt is named twice"]);
+        assert!(!sandbox.path("new.txt").exists());
+    }
     for (text, parts) in [("", ["has no vertices", "--personalize"]), ("z\n", ["known.txt:1", "z"])]
     {
         sandbox.write("known.txt", text);

@@ -4,6 +4,10 @@
 //! or semicolon that it contains. Fields may be quoted, as in RFC 4180. A row with another number of fields
 //! than the first is an error that names its line, as when a file's last row is half written.
 //!
+//! The parser takes any text for quoted until the next quote, so that one quote too many would swallow the rows behind
+//! it. So the quotes of a row that has some are checked: each is closed, a separator follows, and a column that is read has no
+//! line break.
+//!
 //! Blanks around an unquoted field are trimmed, as in edge tables. The parser does not report whether a field
 //! was quoted. So the bytes of a row are kept while it is read, and searched for quotes if a field has
 //! surrounding blanks.
@@ -55,7 +59,8 @@ fn rows_of(
     let separator = reader.separator;
     let reader = reader.records;
     let record = ByteRecord::new();
-    let mut rows = TextRows { path: path.into(), reader, separator, places, schema, record };
+    let (path, fields) = (path.into(), names.len());
+    let mut rows = TextRows { path, reader, separator, fields, places, schema, record };
     let mut over = false;
     Ok(Box::new(std::iter::from_fn(move || {
         if over {
@@ -117,7 +122,8 @@ fn reader_of(path: &Path, separator: u8) -> Result<TextReader, SourceError> {
 
 fn reader_over(text: Box<dyn Read + Send>, separator: u8) -> TextReader {
     let mut builder = ReaderBuilder::new();
-    let builder = builder.delimiter(separator).buffer_capacity(BUFFER);
+    // Rows of another length are found here, after their quotes are checked.
+    let builder = builder.delimiter(separator).flexible(true).buffer_capacity(BUFFER);
     let text = RecordingReader { inner: text, bytes: Vec::new(), first: 0 };
     TextReader { records: builder.from_reader(text), separator }
 }
@@ -131,7 +137,7 @@ const OTHER_FORMATS: [(&[u8], &str); 4] = [
 ];
 
 fn header_of(path: &Path, reader: &mut TextReader) -> Result<Vec<String>, SourceError> {
-    let header = reader.records.byte_headers().map_err(|error| fault(path, &error))?;
+    let header = reader.records.byte_headers().map_err(|error| fault(path, &error))?.clone();
     if header.is_empty() {
         let sentence = "the file is empty: its first row should name the columns";
         return Err(ReadError::content(path, Place::File, sentence).into());
@@ -141,6 +147,8 @@ fn header_of(path: &Path, reader: &mut TextReader) -> Result<Vec<String>, Source
     if let Some((_, sentence)) = other {
         return Err(ReadError::content(path, Place::File, *sentence).into());
     }
+    let (row, line) = row_and_line(&reader.records, header.position());
+    check_quotes(path, row, line, reader.separator)?;
     let name = |name: &[u8]| {
         String::from_utf8_lossy(name).trim_start_matches('\u{feff}').trim().to_owned()
     };
@@ -172,6 +180,8 @@ struct TextRows {
     path: PathBuf,
     reader: Records,
     separator: u8,
+    /// The fields of a row.
+    fields: usize,
     places: Vec<usize>,
     schema: Arc<Schema>,
     record: ByteRecord,
@@ -195,18 +205,29 @@ impl TextRows {
             if !more.map_err(|error| fault(&self.path, &error))? {
                 break;
             }
-            let position = self.record.position();
-            let line = position.map_or(0, csv::Position::line);
-            let begin = position.map_or(0, csv::Position::byte);
+            let begin = self.record.position().map_or(0, csv::Position::byte);
             self.reader.get_mut().forget(begin);
+            let (row, line) = row_and_line(&self.reader, self.record.position());
+            let has_quotes = memchr::memchr(b'"', row).is_some();
+            if has_quotes {
+                check_quotes(&self.path, row, line, self.separator)?;
+            }
+            let found = self.record.len();
+            if found != self.fields {
+                let sentence = format!(
+                    "{found} fields, where the first row has {}: the row is broken, or the file half written",
+                    self.fields
+                );
+                return Err(ReadError::content(&self.path, Place::Line(line), sentence).into());
+            }
             for (column, &place) in columns.iter_mut().zip(&self.places) {
                 let mut field = self.record.get(place).unwrap_or_default();
-                if is_padded(field) {
-                    let row = self.reader.get_ref().between(begin, self.reader.position().byte());
-                    if !is_quoted(row, self.separator, place) {
-                        field = trimmed(field);
-                        column.trimmed += 1;
-                    }
+                if has_quotes && field.contains(&b'\n') {
+                    return Err(broken_field(&self.path, line, field));
+                }
+                if is_padded(field) && !is_quoted(row, self.separator, place) {
+                    field = trimmed(field);
+                    column.trimmed += 1;
                 }
                 if field.len() > MOST_BYTES {
                     let place = Place::Line(line);
@@ -263,11 +284,58 @@ fn trimmed(field: &[u8]) -> &[u8] {
     quoted.filter(|inner| !inner.contains(&b'"')).unwrap_or(field)
 }
 
+/// Returns the bytes of the row that was read last, without line breaks around it, and its line.
+fn row_and_line<'r>(reader: &'r Records, position: Option<&csv::Position>) -> (&'r [u8], u64) {
+    let (begin, line) = position.map_or((0, 0), |position| (position.byte(), position.line()));
+    let row = reader.get_ref().between(begin, reader.position().byte());
+    // The bytes of a row begin with the blank lines before it, and with what is left of the line break before.
+    let is_break = |byte: &&u8| matches!(byte, b'\r' | b'\n');
+    let (before, row) = row.split_at(row.iter().take_while(is_break).count());
+    let breaks = before.iter().filter(|&&byte| byte == b'\n').count();
+    (&row[..row.len() - row.iter().rev().take_while(is_break).count()], line + breaks as u64)
+}
+
+/// Checks that each quoted field of a row ends, and that a separator follows.
+fn check_quotes(path: &Path, row: &[u8], line: u64, separator: u8) -> Result<(), SourceError> {
+    let mut rest = row;
+    loop {
+        let before = &row[..row.len() - rest.len()];
+        let line = line + before.iter().filter(|&&byte| byte == b'\n').count() as u64;
+        let wrong = |sentence: &str| {
+            let sentence = format!(
+                "{sentence}: a quote at the begin of a field is doubled if it belongs to the text, with quotes around \
+                 the field"
+            );
+            Err(ReadError::content(path, Place::Line(line), sentence).into())
+        };
+        if rest.starts_with(b"\"") {
+            let Some(end) = behind_quotes(rest) else {
+                return wrong("a field in quotes does not end");
+            };
+            if rest.get(end).is_some_and(|&next| next != separator) {
+                return wrong("text follows the closing quote of a field");
+            }
+        }
+        match behind_field(rest, separator) {
+            Some(next) => rest = next,
+            None => return Ok(()),
+        }
+    }
+}
+
+/// Returns the error of a field in quotes with a line break, which no id, time or amount has.
+fn broken_field(path: &Path, line: u64, field: &[u8]) -> SourceError {
+    let first = field.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    let first = String::from_utf8_lossy(first.trim_ascii());
+    let sentence = format!(
+        "the field that begins with `{first}` goes on over a line break: a quote opens it, and the closing one is missing"
+    );
+    ReadError::content(path, Place::Line(line), sentence).into()
+}
+
 /// Whether the field at an index of a row is quoted.
 fn is_quoted(row: &[u8], separator: u8, place: usize) -> bool {
-    // The bytes of a row include the blank lines before it.
-    let lines = row.iter().take_while(|&&byte| matches!(byte, b'\r' | b'\n')).count();
-    let mut rest = &row[lines..];
+    let mut rest = row;
     for _ in 0..place {
         let Some(next) = behind_field(rest, separator) else { return false };
         rest = next;
@@ -277,35 +345,30 @@ fn is_quoted(row: &[u8], separator: u8, place: usize) -> bool {
 
 /// Returns the text after a field and its separator.
 fn behind_field(text: &[u8], separator: u8) -> Option<&[u8]> {
-    let mut at = 0;
-    if text.starts_with(b"\"") {
-        at = 1;
-        loop {
-            at += text[at..].iter().position(|&byte| byte == b'"')? + 1;
-            // A doubled quote is a quote in the field.
-            if text.get(at) != Some(&b'"') {
-                break;
-            }
-            at += 1;
-        }
-    }
+    let at = if text.starts_with(b"\"") { behind_quotes(text)? } else { 0 };
     let end = at + text[at..].iter().position(|&byte| byte == separator)?;
     Some(&text[end + 1..])
 }
 
-/// Converts a parser error, with its line.
+/// Returns the place behind the closing quote of a text that begins with a quote.
+fn behind_quotes(text: &[u8]) -> Option<usize> {
+    let mut at = 1;
+    loop {
+        at += memchr::memchr(b'"', &text[at..])? + 1;
+        // A doubled quote is a quote in the field.
+        if text.get(at) != Some(&b'"') {
+            return Some(at);
+        }
+        at += 1;
+    }
+}
+
+/// Converts a parser error.
 fn fault(path: &Path, error: &csv::Error) -> SourceError {
     match error.kind() {
         csv::ErrorKind::Io(error) => {
             let error = std::io::Error::new(error.kind(), error.to_string());
             ReadError::io(path, Place::File, error).into()
-        }
-        csv::ErrorKind::UnequalLengths { pos, expected_len, len } => {
-            let place = pos.as_ref().map_or(Place::File, |pos| Place::Line(pos.line()));
-            let sentence = format!(
-                "{len} fields, where the first row has {expected_len}: the row is broken, or the file half written"
-            );
-            ReadError::content(path, place, sentence).into()
         }
         _ => ReadError::content(path, Place::File, error.to_string()).into(),
     }

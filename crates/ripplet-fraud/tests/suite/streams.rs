@@ -200,6 +200,58 @@ fn numbers_are_times_of_a_unit_since_an_origin() {
     assert!(found.contains("where the mapping says their `unit`, a number"), "{found}");
 }
 
+/// One quote too many swallows no row, whichever fields it opens.
+#[test]
+fn quotes_that_do_not_fit_are_refused() {
+    let good = "from,to,at,eur,memo\na,b,2024-05-01,1,\"two\nlines, \"\"quoted\"\"\"\n\"a\",b,2024-05-01,1,\"\"\n";
+    assert_eq!(days_of(good, MAPPING, OPTIONS).unwrap().0[0].run.transactions, 2);
+    let rest = "c,d,2024-05-01,1,\n".repeat(3);
+    for (row, expected) in [
+        // No other quote follows.
+        ("a,\"b,2024-05-01,1,", "rows.csv:3: a field in quotes does not end"),
+        ("a,b,2024-05-01,1,\"note", "rows.csv:3: a field in quotes does not end"),
+        // Another one follows, as that of another name.
+        (
+            "\"Bob,b,2024-05-01,1,\nc,d,2024-05-01,1,\n\"Ann,b,2024-05-01,1,",
+            "rows.csv:3: text follows",
+        ),
+        ("a,b,2024-05-01,1,\"n\nc,d,2024-05-01,1,\"m", "rows.csv:3: text follows"),
+        (
+            "a,b,2024-05-01,1,\"two\nlines\"x",
+            "rows.csv:3: text follows the closing quote of a field",
+        ),
+        ("\"a\"1,b,2024-05-01,1,", "rows.csv:3: text follows the closing quote"),
+        // A field that is read has no line break, wherever the closing quote is.
+        (
+            "\"a\nc,d,2024-05-01,1\",b,2024-05-01,1,",
+            "rows.csv:3: the field that begins with `a` goes on over a line break",
+        ),
+        ("a,b,2024-05-01,1,\"x\ny\",\"z", "rows.csv:4: a field in quotes does not end"),
+    ] {
+        let text = format!("from,to,at,eur,memo\na,b,2024-05-01,1,\n{row}\n{rest}");
+        for text in [text.replace('\n', "\r\n"), text] {
+            let found = sentence(days_of(&text, MAPPING, OPTIONS).unwrap_err());
+            assert!(found.contains(expected), "{row}: {found}");
+        }
+    }
+    let found =
+        sentence(days_of("from,\"to,at,eur\na,b,2024-05-01,1\n", MAPPING, OPTIONS).unwrap_err());
+    assert!(found.contains("rows.csv:1: a field in quotes does not end"), "{found}");
+}
+
+#[test]
+fn lines_are_counted_with_blank_ones_and_by_any_line_break() {
+    for line_break in ["\n", "\r\n"] {
+        let text =
+            "from,to,at,eur\n\na,b,2024-05-01,1\n\n\na,b,2024-05-01,x\n".replace('\n', line_break);
+        let found = sentence(days_of(&text, MAPPING, OPTIONS).unwrap_err());
+        assert!(found.starts_with("rows.csv:6: `x`"), "{found}");
+        let text = "from,to,at,eur\na,b,2024-05-01,1\na,b,2024-05-01\n".replace('\n', line_break);
+        let found = sentence(days_of(&text, MAPPING, OPTIONS).unwrap_err());
+        assert!(found.contains("rows.csv:3: 3 fields"), "{found}");
+    }
+}
+
 /// Milliseconds that are taken for seconds are no times, rather than times of the year 55,000.
 #[test]
 fn numbers_of_another_unit_are_bad_rows() {
@@ -292,12 +344,12 @@ fn blanks_around_a_field_are_no_part_of_it_unless_it_is_quoted() {
 #[test]
 fn quotes_are_found_in_a_long_text() {
     let row = |at: usize| match at % 3 {
-        0 => format!(" u{},s,2024-05-01,1\n", at % 10),
-        1 => format!("\" u{}\",\"s\",2024-05-01,1\n", at % 10),
-        _ => format!("\"line\n\"\"{}\"\"\", s ,2024-05-01,1\r\n", at % 10),
+        0 => format!(" u{},s,2024-05-01,1,\n", at % 10),
+        1 => format!("\" u{}\",\"s\",2024-05-01,1,\"\"\n", at % 10),
+        _ => format!("\"say \"\"{}\"\"\", s ,2024-05-01,1,\"two\nlines\"\r\n", at % 10),
     };
     let text: String = (0..60_000).map(row).collect();
-    let (_, stream) = days_of(&format!("from,to,at,eur\n{text}"), MAPPING, OPTIONS).unwrap();
+    let (_, stream) = days_of(&format!("from,to,at,eur,memo\n{text}"), MAPPING, OPTIONS).unwrap();
     assert_eq!(stream.entities().len(), 31);
     assert_eq!(stream.counts().trimmed, 40_000);
 }

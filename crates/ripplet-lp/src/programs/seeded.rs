@@ -148,9 +148,12 @@ impl Seeded {
         Ok(settings)
     }
 
-    /// Returns the stop rule: at a fixpoint, or after 1000 rounds.
+    /// The most rounds of [`Seeded::stop`].
+    pub const ROUNDS: u32 = 1000;
+
+    /// Returns the stop rule: at a fixpoint, or after [`Seeded::ROUNDS`].
     pub fn stop() -> Stop {
-        Stop::after(1000)
+        Stop::after(Seeded::ROUNDS)
     }
 }
 
