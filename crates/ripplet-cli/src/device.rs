@@ -23,7 +23,7 @@ pub struct DeviceArguments {
     #[arg(long, default_value = "auto")]
     device: Device,
     /// Give a run no more of the GPU's memory than this: 8GiB, 500MB [default: what is free].
-    #[arg(long, value_name = "SIZE")]
+    #[arg(long, value_name = "SIZE", allow_negative_numbers = true)]
     device_memory: Option<Size>,
 }
 

@@ -118,7 +118,7 @@ pub struct MemoryArguments {
     ///
     /// Not less than 1 MiB; mapped files and the threads' stacks do not count. RIPPLET_HOST_MEMORY in the
     /// environment is another default. What is free in a container is what its limit leaves.
-    #[arg(long, value_name = "SIZE", help_heading = "Choices")]
+    #[arg(long, value_name = "SIZE", allow_negative_numbers = true, help_heading = "Choices")]
     pub host_memory: Option<Size>,
 }
 

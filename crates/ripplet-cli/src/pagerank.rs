@@ -24,7 +24,7 @@ use std::path::PathBuf;
 pub struct Arguments {
     /// The probability of following an arc, from 0 to 1; otherwise the walk jumps.
     #[arg(long, value_name = "SHARE", default_value_t = 0.85, value_parser = share)]
-    #[arg(help_heading = "Choices")]
+    #[arg(allow_negative_numbers = true, help_heading = "Choices")]
     damping: f64,
     /// Stop after this many rounds, as LDBC does.
     #[arg(long, value_name = "N", conflicts_with = "tolerance", help_heading = "Choices")]
@@ -32,7 +32,8 @@ pub struct Arguments {
     /// End once a round changes the ranks by less than this a vertex, as networkx does [default: 1e-6].
     ///
     /// With --personalize, by less than this all together. If 1000 rounds are not enough, the run fails.
-    #[arg(long, value_name = "CHANGE", value_parser = tolerance, help_heading = "Choices")]
+    #[arg(long, value_name = "CHANGE", value_parser = tolerance, allow_negative_numbers = true)]
+    #[arg(help_heading = "Choices")]
     tolerance: Option<f64>,
     /// Vertices to which the walk jumps, all with the same probability, instead of to any: an id a line, or a table
     /// with a column of ids.

@@ -37,7 +37,7 @@ pub struct ValueArguments {
     /// Refuse a run whose plan (see --estimate) needs more memory than this: 8GiB, 500MB.
     ///
     /// Reading and building the graph are held to it as well, as they go.
-    #[arg(long, value_name = "SIZE", help_heading = "Choices")]
+    #[arg(long, value_name = "SIZE", allow_negative_numbers = true, help_heading = "Choices")]
     host_memory: Option<Size>,
     #[command(flatten, next_help_heading = "Choices")]
     pub storage: StorageArguments,

@@ -203,7 +203,7 @@ pub struct ChoiceArguments {
     /// Reading and building the graph are held to it as well, as they go (but not to less than
     /// 1 MiB; mapped files and the threads' stacks do not count). On a GPU, a mapped file for which it has
     /// no room is read as it is needed, which is slower.
-    #[arg(long, value_name = "SIZE")]
+    #[arg(long, value_name = "SIZE", allow_negative_numbers = true)]
     pub host_memory: Option<Size>,
     /// Keep communities whose members are not connected; otherwise each of their parts is a community.
     #[arg(long)]

@@ -79,9 +79,15 @@ impl Arguments {
         self.check_output(&program)?;
         let schedule = settings.schedule;
         if choices.phases.is_some_and(|phases| schedule.with_phases(phases).is_none()) {
+            let help = match program.registered() {
+                Some(ProgramName::Cdlp) => {
+                    "leave --phases out: cdlp is synchronous by its definition"
+                }
+                _ => "leave --phases out, or use --schedule phased",
+            };
             return Err(Failure::refused(
                 format!("--phases is for the phased schedule, but this one is {}", schedule.name()),
-                "leave --phases out, or use --schedule phased",
+                help,
             ));
         }
         if choices.pick_less.is_some() && schedule.is_deterministic() {

@@ -355,7 +355,8 @@ impl<'a> Work<'a> {
         let (outcome, report) = (found.outcome(), found.report());
         let compute = report.seconds.compute;
         let (communities, median, largest) = (sizes.count(), sizes.median, sizes.max);
-        let modularity = summary.modularity;
+        // Without the sign of what is rounded to 0.
+        let modularity = (summary.modularity * 1e4).round() / 1e4 + 0.0;
         let communities = counted(communities, "community", "communities");
         let rounds = counted(outcome.rounds.len() as u64, "round", "rounds");
         let resolution = match &report.refinement {

@@ -102,7 +102,7 @@ pub struct Arguments {
     #[arg(help_heading = "Reading")]
     every: Span,
     /// The most memory that all may take, 64 MiB at least: a window that would need more is refused.
-    #[arg(long, value_name = "SIZE", help_heading = "Running")]
+    #[arg(long, value_name = "SIZE", allow_negative_numbers = true, help_heading = "Running")]
     host_memory: Option<Size>,
     #[command(flatten)]
     device: DeviceArguments,

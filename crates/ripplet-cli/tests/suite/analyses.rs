@@ -227,6 +227,10 @@ fn ranks_of_a_small_graph() {
         sandbox.fails(&run, 2, &["known.txt is named twice", "choose another name"]);
         assert_eq!(sandbox.read("known.txt"), "a\n");
     }
+    for flags in ["--tolerance -1", "--damping -1"] {
+        let part = if flags.starts_with("--t") { "a number above 0" } else { "from 0 to 1" };
+        sandbox.fails(&format!("pagerank graph.txt -o new.txt {flags}"), 2, &[part]);
+    }
     // Files that are not there yet, by another path to them.
     for flags in ["-o new.txt --stats ./new.txt", "-o ./new.txt --stats new.txt"] {
         sandbox.fails(&format!("pagerank graph.txt {flags}"), 2, &["new.txt is named twice"]);

@@ -57,6 +57,8 @@ fn values_that_are_not_there() {
         ("--guard -1", ["0 (plain label propagation) to 65535", "--guard"]),
         ("--guard x", ["expected a number", "--guard"]),
         ("--host-memory lots", ["8GiB", "--host-memory"]),
+        ("--host-memory -1", ["8GiB", "--host-memory"]),
+        ("--program cdlp --phases 4", ["phased", "leave --phases out: cdlp is synchronous"]),
         ("--columns a", ["SOURCE,TARGET", "--columns"]),
         ("--columns a,", ["empty", "--columns"]),
         ("--from xlsx", ["edgelist", "--from"]),
