@@ -127,6 +127,11 @@ fn parsed(text: &str) -> Result<Scorecard, String> {
             calibration.slope, calibration.offset
         ));
     }
+    let largest = |table: &Points| table.points.iter().fold(0.0f64, |most, of| most.max(of.abs()));
+    let most = card.tables.iter().map(largest).sum::<f64>() * calibration.slope;
+    if !(most + calibration.offset.abs()).is_finite() {
+        return Err(format!("the points add up to more than a number can hold: {EXPECTED}"));
+    }
     Ok(card)
 }
 
@@ -161,6 +166,7 @@ mod tests {
             ("2.5]", "1e39]", "not finite"),
             ("2.5]", "1.0]", "do not ascend"),
             ("\"slope\":1.5", "\"slope\":0", "a slope above 0"),
+            ("0.25", "-1.5e308", "add up to more than a number can hold"),
         ];
         for (from, to, expected) in cases {
             let text = CARD.replacen(from, to, 1);
