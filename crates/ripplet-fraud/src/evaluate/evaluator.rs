@@ -201,7 +201,8 @@ impl Evaluator {
             table.refresh(entities);
         }
         let table = self.table.as_ref();
-        let sources = Sources { graph, ties: &ties, days: window_days, table };
+        let range = window.days;
+        let sources = Sources { graph, ties: &ties, days: window_days, range, table };
         let seed = self.options.detection.seed;
         let blind_evidence = match self.options.methods.iter().any(needs_evidence) {
             true => Some(BlindEvidence::of(executor, sources, seed, observer)?),

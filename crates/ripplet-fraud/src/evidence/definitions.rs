@@ -173,7 +173,7 @@ pub const ALL: [Definition; KINDS] = [
         "burst",
         "evidence: burst",
         "How much its transactions crowd on few days.",
-        "mean over days of n² / mean of n − mean of n;  n: transactions of a day",
+        "mean over the window’s days (UTC) of n² / mean of n − mean of n;  n: transactions of a day",
         "Fano factor",
         0.13,
     ),

@@ -92,6 +92,8 @@ pub struct Sources<'a> {
     pub ties: &'a Ties,
     /// Its days, in order.
     pub days: &'a [&'a DayAdjacency],
+    /// Range of its days, also of those before the first transaction.
+    pub range: TimeRange,
     /// The user's table of entities, with the vertices seen so far.
     pub table: Option<&'a EntityTable>,
 }
@@ -121,7 +123,7 @@ impl BlindEvidence {
         seed: u64,
         observer: &mut dyn RoundObserver,
     ) -> Result<BlindEvidence, DetectError> {
-        let Sources { graph, ties, days, table } = sources;
+        let Sources { graph, ties, days, range, table } = sources;
         observer.on_stage("communities for evidence");
         let partitions = communities::partitions(executor, graph, ties, seed, observer)?;
         observer.on_stage("evidence");
@@ -149,7 +151,7 @@ impl BlindEvidence {
         let repetition =
             memory::collected(repetition.map(|(all, &partners)| all / partners.max(1) as f32))?;
         let surprise = memory::collected(ties.surprise().iter().map(|nats| nats.ln_1p()))?;
-        let activity = Activity::of(days, vertices)?;
+        let activity = Activity::of(days, range, vertices)?;
         let directions = Directions::of(graph, days)?;
         let sides = Sides::of(days, vertices)?;
         let Amounts { out, received } = Amounts::of(&sides)?;

@@ -352,7 +352,9 @@ impl<'a> Explainer<'a> {
             "busiest_day" => beside(&number, "transactions on its busiest day"),
             "fan_in" => beside(&number, "different payers on one day"),
             "fan_out" => beside(&number, "different payees on one day"),
-            "pass_through" => beside(&share, "of its money passes through within a day"),
+            "pass_through" => {
+                beside(&share, "of its money passes through on the same or the next day")
+            }
             "amount_level" => named("a usual amount", &|v| self.amount(v)),
             "amount_run_out" => {
                 beside(&number, "deviations of successive payments above usual amounts")

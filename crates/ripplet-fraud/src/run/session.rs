@@ -380,7 +380,7 @@ impl Session<'_> {
         let blind = match &self.options.model {
             ModelChoice::None => None,
             ModelChoice::Auto | ModelChoice::File(_) => {
-                let sources = Sources { graph, ties, days: &days, table };
+                let sources = Sources { graph, ties, days: &days, range: window.days, table };
                 Some(BlindEvidence::of(self.executor, sources, detection.seed, observer)?)
             }
         };

@@ -43,6 +43,8 @@ pub struct Window {
     pub index: u32,
     /// Range of time.
     pub range: TimeRange,
+    /// Range of its days: `range`, but of the first windows of a shape that grows from the first day on.
+    pub days: TimeRange,
     /// Transaction graph of the range.
     pub graph: Graph,
     /// Number of transactions.
@@ -202,6 +204,8 @@ pub struct Sliding {
     days: VecDeque<(i64, DayAdjacency)>,
     /// Unit with which the next window ends; `None` before the first day.
     next_end: Option<i64>,
+    /// The first unit of all.
+    first: Option<i64>,
     /// Unit with which the last window ended.
     last_end: Option<i64>,
     window: Option<Window>,
@@ -221,6 +225,7 @@ impl Sliding {
             sums: Sums::new(weighing.into(), unit_value),
             days: VecDeque::new(),
             next_end: None,
+            first: None,
             last_end: None,
             window: None,
             spare: merge::Arrays::default(),
@@ -251,6 +256,7 @@ impl Sliding {
         let (length, slide) = self.in_units();
         let first = unit + if self.shape.growing { slide } else { length };
         let next_end = *self.next_end.get_or_insert(first);
+        self.first.get_or_insert(unit);
         self.days.push_back((unit, run));
         unit + 1 == next_end
     }
@@ -333,9 +339,11 @@ impl Sliding {
         }
         (self.last_end, self.next_end) = (Some(end), Some(end + slide));
         let range = TimeRange::new(self.instant(begin), self.instant(end));
+        let first = self.first.filter(|_| self.shape.growing).map(|first| self.instant(first));
+        let days = TimeRange { from: first.map_or(range.from, |at| at.max(range.from)), ..range };
         let index = self.windows;
         self.windows += 1;
-        let window = Window { index, range, graph, transactions: self.transactions };
+        let window = Window { index, range, days, graph, transactions: self.transactions };
         let changed = if anew { Changed::All } else { changed };
         Ok((self.window.insert(window), changed))
     }

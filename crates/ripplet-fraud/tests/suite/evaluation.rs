@@ -107,7 +107,7 @@ fn window(index: u32, edges: &[(u32, u32, u32)], vertices: u32) -> Window {
     let (from, until) = (i64::from(index) * 10 * DAY, i64::from(index + 1) * 10 * DAY);
     let range = TimeRange::new(Timestamp(from), Timestamp(until));
     let graph = graph_of(vertices, edges, u64::MAX);
-    Window { index, range, graph, transactions: edges.len() as u64 }
+    Window { index, range, days: range, graph, transactions: edges.len() as u64 }
 }
 
 /// Vertex v transacts with v others of 100, so that degree ranks by v, down from 99.

@@ -16,7 +16,7 @@ use ripplet_fraud::model::{self, Check, CheckedFold, Earlier, KnownGood, Scoreca
 use ripplet_fraud::payments::Transfer;
 use ripplet_fraud::run;
 use ripplet_fraud::ties::{TieRule, Ties};
-use ripplet_fraud::{Entities, Timestamp};
+use ripplet_fraud::{Entities, TimeRange, Timestamp};
 use ripplet_graph::Graph;
 use ripplet_graph::splitmix::finalize;
 use ripplet_lp::cpu::CpuExecutor;
@@ -36,6 +36,22 @@ fn accounts(count: u32) -> Entities {
 
 fn transfer(source: u32, target: u32, time: i64, amount: u64) -> Transfer {
     Transfer { source, target, time: Timestamp(time), amount }
+}
+
+/// Returns the range of some days, of which the first has this number.
+fn days_from(first: i64, days: i64) -> TimeRange {
+    TimeRange::new(Timestamp(first * DAY), Timestamp((first + days) * DAY))
+}
+
+/// Returns the runs of transfers in a range, each of the same part of a day.
+fn runs_of(transfers: &[Transfer], range: TimeRange, unit: i64) -> Vec<DayAdjacency> {
+    let of_unit = |begin: i64| {
+        let here = transfers.iter().filter(|t| (begin..begin + unit).contains(&t.time.0));
+        let here: Vec<Transfer> = here.copied().collect();
+        let count = here.len() as u64;
+        DayAdjacency::of(here, count, true).unwrap()
+    };
+    (range.from.0..range.until.0).step_by(unit as usize).map(of_unit).collect()
 }
 
 /// Days of transfers; the graph has their counts.
@@ -68,12 +84,22 @@ impl Window {
         }
     }
 
+    /// Returns the range of its days, from 1970 on.
+    fn range(&self) -> TimeRange {
+        days_from(0, self.days.len() as i64)
+    }
+
     /// Does something with the evidence for some known bad.
     fn with<T>(&self, bad: &[u32], act: impl FnOnce(&Evidence<'_>) -> T) -> T {
         let ties = Ties::of(&self.graph, TieRule::default(), &[]).unwrap();
         let days: Vec<&DayAdjacency> = self.days.iter().collect();
-        let sources =
-            Sources { graph: &self.graph, ties: &ties, days: &days, table: self.table.as_ref() };
+        let sources = Sources {
+            graph: &self.graph,
+            ties: &ties,
+            days: &days,
+            range: self.range(),
+            table: self.table.as_ref(),
+        };
         let executor = CpuExecutor::new(Some(2)).unwrap();
         let blind = BlindEvidence::of(&executor, sources, 0, &mut ()).unwrap();
         act(&Evidence::of(&blind, &self.graph, &ties, &self.entities, bad).unwrap())
@@ -199,7 +225,7 @@ proptest! {
             .map(|&(a, b, day, at, amount)| transfer(a, b, day * DAY + at * 60_000_000, amount)).collect();
         let window = Window::new(7, &transfers, 5, true);
         let days: Vec<&DayAdjacency> = window.days.iter().collect();
-        let found = Activity::of(&days, 7).unwrap();
+        let found = Activity::of(&days, window.range(), 7).unwrap();
         let close = |a: f32, b: f64| (f64::from(a) - b).abs() < 1e-4 * b.abs().max(1.0);
         for v in 0..7u32 {
             let of_day = |day: i64| transfers.iter().filter(move |t| t.time.0 / DAY == day);
@@ -507,7 +533,8 @@ fn amounts_may_be_missing() {
     let transfers = [transfer(0, 1, 0, 0), transfer(1, 2, DAY, 0), transfer(1, 2, DAY, 0)];
     let window = Window::new(3, &transfers, 2, false);
     let days: Vec<&DayAdjacency> = window.days.iter().collect();
-    assert_eq!(Activity::of(&days, 3).unwrap().pass_through, [0.0, 0.5, 0.0]);
+    let found = Activity::of(&days, window.range(), 3).unwrap();
+    assert_eq!(found.pass_through, [0.0, 0.5, 0.0]);
     let sides = Sides::of(&days, 3).unwrap();
     assert!(!sides.has_amounts());
     assert_eq!(Amounts::of(&sides).unwrap().out.run, [0.0; 3]);
@@ -515,6 +542,76 @@ fn amounts_may_be_missing() {
     let none = Sides::of(&[], 3).unwrap();
     assert_eq!(Amounts::of(&none).unwrap().received.shift, [0.0; 3]);
     assert_eq!(Timing::of(&none).unwrap().growth, [0.0; 3]);
+}
+
+/// Days are those of UTC, whatever the slide.
+#[test]
+fn activity_of_days_does_not_depend_on_the_slide() {
+    const HOUR: i64 = DAY / 24;
+    let mut state = 7_u64;
+    let mut next = |end: u64| {
+        state = finalize(state.wrapping_add(1));
+        state % end
+    };
+    let transfers: Vec<Transfer> = (0..300)
+        .map(|_| {
+            let (a, b) = (next(9) as u32, next(9) as u32);
+            // Two days are empty.
+            let day = [0, 1, 2, 5, 6][next(5) as usize];
+            transfer(a, b, day * DAY + next(24) as i64 * HOUR + 5, 1 + next(1000))
+        })
+        .collect();
+    let of = |unit: i64| {
+        let runs = runs_of(&transfers, days_from(0, 8), unit);
+        Activity::of(&runs.iter().collect::<Vec<_>>(), days_from(0, 8), 9).unwrap()
+    };
+    let days = of(DAY);
+    assert!(days.fan_in[0] > 2.0 && days.pass_through[0] > 0.0, "{days:?}");
+    for hours in [1, 2, 8, 12] {
+        let found = of(hours * HOUR);
+        for (found, days) in [
+            (&found.balance, &days.balance),
+            (&found.burst, &days.burst),
+            (&found.busiest_day, &days.busiest_day),
+            (&found.fan_in, &days.fan_in),
+            (&found.fan_out, &days.fan_out),
+            (&found.pass_through, &days.pass_through),
+        ] {
+            assert_eq!(found, days, "{hours} h");
+        }
+        for (found, days) in
+            [(&found.amount_level, &days.amount_level), (&found.odd_hours, &days.odd_hours)]
+        {
+            assert!(found.iter().zip(days).all(|(a, b)| (a - b).abs() < 1e-5), "{hours} h");
+        }
+    }
+    // Of windows that begin and end at noon, 9 days, of which the first and the last are halves.
+    let half = Timestamp(DAY / 2);
+    let range = TimeRange::new(half, Timestamp(half.0 + 8 * DAY));
+    let runs = runs_of(&transfers, range, DAY / 2);
+    let found = Activity::of(&runs.iter().collect::<Vec<_>>(), range, 9).unwrap();
+    let here: Vec<&Transfer> = transfers
+        .iter()
+        .filter(|t| t.source != t.target && t.time >= half && [t.source, t.target].contains(&0))
+        .collect();
+    let of_day = |day: i64| here.iter().filter(|t| t.time.0 / DAY == day).count() as f64;
+    let mean = here.len() as f64 / 9.0;
+    let burst = (0..9).map(|day| of_day(day).powi(2)).sum::<f64>() / 9.0 / mean - mean;
+    assert!((f64::from(found.burst[0]) - burst).abs() < 1e-4, "{} not {burst}", found.burst[0]);
+}
+
+/// A burst is against all days of the window, also those before the first transaction of all.
+#[test]
+fn a_burst_counts_the_days_before_the_first_transaction() {
+    let burst: Vec<Transfer> = (1..7).map(|payee| transfer(0, payee, 29 * DAY, 1)).collect();
+    let of = |range: TimeRange, first: i64| {
+        let runs = runs_of(&burst, days_from(first, 30 - first), DAY);
+        Activity::of(&runs.iter().collect::<Vec<_>>(), range, 7).unwrap().burst[0]
+    };
+    let whole = of(days_from(0, 30), 0);
+    assert!((whole - (36.0 / 6.0 - 6.0 / 30.0)).abs() < 1e-5, "{whole}");
+    assert_eq!(of(days_from(0, 30), 29), whole);
+    assert_eq!(of(days_from(29, 1), 29), 0.0, "all on the only day");
 }
 
 /// A table with a number `x` and a category `town`.

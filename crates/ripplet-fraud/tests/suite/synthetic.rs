@@ -255,7 +255,7 @@ fn window(rings: usize, at: usize, windows: usize) -> Found {
     let graph = GraphBuilder::new().build(table.unwrap().with_weights(weights).unwrap()).unwrap();
     let transactions = sums.values().sum();
     let range = TimeRange::new(Timestamp(range_end - LENGTH * DAY), Timestamp(range_end));
-    let window = Window { index: at as u32, range, graph, transactions };
+    let window = Window { index: at as u32, range, days: range, graph, transactions };
     let findings = Findings::default();
     let (listed_bad, pairs, linked) = Default::default();
     let mut found = Found {
