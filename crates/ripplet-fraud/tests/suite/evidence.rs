@@ -415,9 +415,8 @@ proptest! {
 
     #[test]
     fn cycles_are_those_of_all_sequences(
-        // 7 payments at most, so that no search looks at more than 16.
         // Primes: no ratio of two is a limit.
-        rows in vec((0u32..4, 0u32..4, 0i64..10, select(vec![61u64, 71, 79, 83, 89, 97, 101, 103, 113, 127])), 0..4),
+        rows in vec((0u32..4, 0u32..4, 0i64..10, select(vec![61u64, 71, 79, 83, 89, 97, 101, 103, 113, 127])), 0..6),
         starts in vec(0i64..10, 3),
     ) {
         let ring = [(0, 1, starts[0], 100), (1, 2, starts[1], 95), (2, 0, starts[2], 90)];
@@ -430,7 +429,7 @@ proptest! {
         let found = Cycles::of(&Sides::of(&days, 4).unwrap()).unwrap();
         let first = transfers[0].time.0;
         let quarter = (transfers.last().unwrap().time.0 - first + 1) as f64 / 4.0;
-        for (found, is_alike) in [(found.any, false), (found.alike, true)] {
+        let [of_any, of_alike] = [false, true].map(|is_alike| {
             // All sequences of payments from each, in the order of their places.
             let mut sequences: Vec<Vec<usize>> = (0..transfers.len()).map(|at| vec![at]).collect();
             let mut cycles: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
@@ -458,11 +457,28 @@ proptest! {
                 };
                 sequences = sequences.iter().flat_map(longer).collect();
             }
+            cycles
+        });
+        // Of any amounts, those of like amounts come first.
+        let of_any: BTreeMap<usize, Vec<usize>> = of_any.into_iter().chain(of_alike.clone()).collect();
+        for (found, cycles) in [(found.any, of_any), (found.alike, of_alike)] {
             for v in 0..4u32 {
                 let through = |of: &&Vec<usize>| of.iter().any(|&at| transfers[at].source == v);
                 prop_assert_eq!(found[v as usize] as usize, cycles.values().filter(through).count(), "{:?}", cycles);
             }
         }
+    }
+
+    #[test]
+    fn no_entity_has_more_cycles_of_like_amounts_than_cycles(
+        rows in vec((0u32..12, 0u32..12, 0i64..30, 90u64..112), 0..400),
+    ) {
+        let rows = rows.into_iter().filter(|row| row.0 != row.1);
+        let transfers: Vec<Transfer> = rows.map(|(a, b, at, amount)| transfer(a, b, at * DAY / 30, amount)).collect();
+        let window = Window::new(12, &transfers, 1, true);
+        let days: Vec<&DayAdjacency> = window.days.iter().collect();
+        let Cycles { any, alike } = Cycles::of(&Sides::of(&days, 12).unwrap()).unwrap();
+        prop_assert!(any.iter().zip(&alike).all(|(any, alike)| any >= alike), "{:?} {:?}", any, alike);
     }
 }
 
@@ -626,24 +642,30 @@ fn table_of(rows: &str, vertices: u32) -> EntityTable {
     table
 }
 
-/// A search for a cycle looks at 16 payments, so that a payee of many does not slow it down.
+/// A search for a cycle looks at 64 payments from the end and at 128 forward, so that an entity of many does not slow it
+/// down.
 #[test]
 fn a_search_for_a_cycle_is_bounded() {
-    // 0 pays 1, 1 pays others and then 2, and 2 pays 0.
-    let ring = |others: u32| {
-        let first = [transfer(0, 1, 0, 5)];
-        let between = (0..others).map(|at| transfer(1, 3 + at, 1 + i64::from(at), 5));
-        let last = [transfer(1, 2, 1000, 5), transfer(2, 0, 1001, 5), transfer(3, 4, 10_000, 5)];
-        let all: Vec<Transfer> = first.into_iter().chain(between).chain(last).collect();
+    // 0 pays 1, 1 pays others and then 2, and 2 pays 0, which others paid before.
+    let ring = |payments: u32, receipts: u32| {
+        let first = [transfer(0, 1, 0, 100)];
+        let paid = (0..payments).map(|at| transfer(1, 3 + at % 20, 1 + i64::from(at), 5));
+        let received = (0..receipts).map(|at| transfer(23 + at % 10, 0, 1 + i64::from(at), 5));
+        let last =
+            [transfer(1, 2, 1000, 100), transfer(2, 0, 1001, 100), transfer(3, 4, 10_000, 5)];
+        let all: Vec<Transfer> =
+            first.into_iter().chain(paid).chain(received).chain(last).collect();
         let window = Window::new(40, &all, 1, true);
         let days: Vec<&DayAdjacency> = window.days.iter().collect();
-        Cycles::of(&Sides::of(&days, 40).unwrap()).unwrap().any[..3].to_vec()
+        let Cycles { any, alike } = Cycles::of(&Sides::of(&days, 40).unwrap()).unwrap();
+        assert_eq!(any, alike);
+        any[..3].to_vec()
     };
-    assert_eq!(ring(0), [1; 3]);
-    assert_eq!(ring(7), [1; 3]);
-    // More than 8 branches, and more than 16 payments.
-    assert_eq!(ring(8), [0; 3]);
-    assert_eq!(ring(30), [0; 3]);
+    for found in [(0, 0), (7, 0), (8, 0), (20, 0), (30, 40), (126, 63)] {
+        assert_eq!(ring(found.0, found.1), [1; 3], "{found:?}");
+    }
+    assert_eq!(ring(127, 0), [0; 3]);
+    assert_eq!(ring(0, 64), [0; 3]);
 }
 
 /// The evidence of a known bad account is that of an account that is not known, bit by bit: its own label
