@@ -15,8 +15,12 @@
 //!
 //! Residuals are limited, so that no single amount decides. All are 0 with fewer than 4 transactions.
 //!
+//! Transactions of one instant, as all of a day are if times are dates, have no order among themselves. So each of
+//! them counts in runs of several as the mean of the instant, and no shift is within an instant. Instants that are
+//! nearer than 2⁻³² of the window's span count as one.
+//!
 //! Memory: 72 bytes a vertex. Determinism: one thread processes a vertex, transactions in the order of their
-//! times.
+//! times, and those of one instant in the order of their residuals.
 
 use super::sides::{Side, Sides};
 use ripplet_graph::{OutOfMemory, memory};
@@ -24,8 +28,8 @@ use ripplet_graph::{OutOfMemory, memory};
 /// Fewest transactions of a vertex that has a usual amount.
 const FEWEST: usize = 4;
 
-/// Numbers of successive transactions that are summed.
-const RUNS: [usize; 6] = [1, 2, 3, 4, 6, 8];
+/// Numbers of successive transactions that are summed, beside single ones.
+const RUNS: [usize; 5] = [2, 3, 4, 6, 8];
 
 /// Number of transactions at which a partner's median counts half.
 const SHRINK: f32 = 3.0;
@@ -140,34 +144,61 @@ fn compare(side: &Side, other: &Side) -> Result<Vec<[f32; 4]>, OutOfMemory> {
         let [rest, deviation] = rests[v];
         residuals(v, list, values);
         values.iter_mut().for_each(|value| *value = (*value - rest) / unit);
-        let shift = largest_shift(values);
+        // The sums of an instant do not depend on the order of its transactions.
+        each_instant(list.times, values, |same| same.sort_unstable_by(f32::total_cmp));
+        let shift = largest_shift(values, list.times);
         let spread = NORMAL * deviation / unit;
         // Both are of limited residuals.
-        let run = largest_run(values, |r| r.clamp(LOWEST, HIGHEST));
-        let drop = largest_run(values, |r| (-r).clamp(LOWEST, HIGHEST));
+        let run = largest_run(values, list.times, |r| r.clamp(LOWEST, HIGHEST));
+        let drop = largest_run(values, list.times, |r| (-r).clamp(LOWEST, HIGHEST));
         [run, drop, shift, spread]
     })
 }
 
-/// Returns the largest sum of successive values over the square root of their number; 0 if all are below.
-fn largest_run(values: &[f32], limited: impl Fn(f32) -> f32 + Copy) -> f32 {
-    let sums = |run: usize| {
-        let scale = 1.0 / (run as f32).sqrt();
-        values
-            .windows(run)
-            .map(move |run| run.iter().map(|&value| limited(value)).sum::<f32>() * scale)
-    };
-    RUNS.into_iter().flat_map(sums).fold(0.0, f32::max)
+/// Calls `each` with the values of every instant that has several.
+fn each_instant(times: &[u32], values: &mut [f32], mut each: impl FnMut(&mut [f32])) {
+    let mut rest = values;
+    for same in times.chunk_by(|a, b| a == b) {
+        let of = memory::front(&mut rest, same.len());
+        if same.len() > 1 {
+            each(of);
+        }
+    }
 }
 
-/// Returns the largest standardized rise of the mean from the first to the last values; 0 if there is none.
-fn largest_shift(values: &[f32]) -> f32 {
+/// Returns the largest sum of successive values over the square root of their number; 0 if all are below.
+///
+/// In sums of several, the values of an instant are its mean. `values` is extended and shortened again.
+fn largest_run(values: &mut Vec<f32>, times: &[u32], limited: impl Fn(f32) -> f32) -> f32 {
+    let count = values.len();
+    let single = values.iter().map(|&value| limited(value)).fold(0.0, f32::max);
+    values.extend_from_within(..);
+    let means = &mut values[count..];
+    means.iter_mut().for_each(|value| *value = limited(*value));
+    each_instant(times, means, |same| {
+        let mean = same.iter().sum::<f32>() / same.len() as f32;
+        same.fill(mean);
+    });
+    let means = &*means;
+    let sums = |run: usize| {
+        let scale = 1.0 / (run as f32).sqrt();
+        means.windows(run).map(move |run| run.iter().sum::<f32>() * scale)
+    };
+    let most = RUNS.into_iter().flat_map(sums).fold(single, f32::max);
+    values.truncate(count);
+    most
+}
+
+/// Returns the largest standardized rise of the mean from the first to the last values, at an instant; 0 if there is
+/// none.
+fn largest_shift(values: &[f32], times: &[u32]) -> f32 {
     let limited = |value: &f32| f64::from(value.clamp(-HIGHEST, HIGHEST));
     let count = values.len() as f64;
     let all: f64 = values.iter().map(limited).sum();
     let (mut before, mut most) = (0.0, 0.0);
     for (at, value) in values.iter().enumerate() {
-        if at >= FEWEST_OF_SHIFT && values.len() - at >= FEWEST_OF_SHIFT {
+        let is_enough = at >= FEWEST_OF_SHIFT && values.len() - at >= FEWEST_OF_SHIFT;
+        if is_enough && times[at] != times[at - 1] {
             let (first, last) = (at as f64, count - at as f64);
             let rise = (all - before) / last - before / first;
             most = f64::max(most, rise * (first * last / count).sqrt());

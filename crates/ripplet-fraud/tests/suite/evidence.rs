@@ -219,7 +219,7 @@ proptest! {
 
     #[test]
     fn activity_and_amounts_are_those_of_lists(
-        rows in vec((0u32..7, 0u32..7, 0i64..5, 0i64..1000, 1u64..100_000), 0..60),
+        rows in vec((0u32..7, 0u32..7, 0i64..5, prop_oneof![0i64..2, 0i64..1000], 1u64..100_000), 0..60),
     ) {
         let transfers: Vec<Transfer> = rows.iter().filter(|row| row.0 != row.1)
             .map(|&(a, b, day, at, amount)| transfer(a, b, day * DAY + at * 60_000_000, amount)).collect();
@@ -494,8 +494,7 @@ fn median(mut values: Vec<f64>) -> f64 {
 /// Run, drop, shift and spread of each vertex as payer (0) or payee (1), from the formulas of the page.
 fn amounts_of(transfers: &[Transfer], side: usize) -> Vec<[f64; 4]> {
     let mut sorted: Vec<Transfer> = transfers.to_vec();
-    // Equal times are in the order of days, payers, payees and amounts.
-    sorted.sort_by_key(|t| (t.time, t.source, t.target, t.amount));
+    sorted.sort_by_key(|t| t.time);
     let end = |t: &Transfer, side: usize| if side == 0 { t.source } else { t.target };
     let ln = |t: &Transfer| f64::from((t.amount as f64).ln() as f32);
     let of = |v: u32, side: usize| sorted.iter().filter(move |t| end(t, side) == v);
@@ -518,20 +517,27 @@ fn amounts_of(transfers: &[Transfer], side: usize) -> Vec<[f64; 4]> {
     (0..7)
         .map(|v| {
             let all: Vec<f64> = of(v, side).map(|t| residual(t) / unit).collect();
+            let times: Vec<i64> = of(v, side).map(|t| t.time.0).collect();
             if all.len() < 4 {
                 return [0.0; 4];
             }
             let largest = |sign: f64| {
                 let limited: Vec<f64> = all.iter().map(|r| (sign * r).clamp(-3.0, 6.0)).collect();
-                let sums = [1, 2, 3, 4, 6, 8].into_iter().flat_map(|run: usize| {
+                let mean = |time: &i64| {
+                    let same = limited.iter().zip(&times).filter(|of| of.1 == time);
+                    same.clone().map(|of| of.0).sum::<f64>() / same.count() as f64
+                };
+                let means: Vec<f64> = times.iter().map(mean).collect();
+                let sums = [2, 3, 4, 6, 8].into_iter().flat_map(|run: usize| {
                     let sum = |of: &[f64]| of.iter().sum::<f64>() / (run as f64).sqrt();
-                    limited.windows(run).map(sum).collect::<Vec<f64>>()
+                    means.windows(run).map(sum).collect::<Vec<f64>>()
                 });
-                sums.fold(0.0, f64::max)
+                sums.chain(limited.iter().copied()).fold(0.0, f64::max)
             };
             let mean =
                 |of: &[f64]| of.iter().map(|r| r.clamp(-6.0, 6.0)).sum::<f64>() / of.len() as f64;
-            let shifts = (2..all.len() - 1).map(|at| {
+            let instants = (2..all.len() - 1).filter(|&at| times[at] != times[at - 1]);
+            let shifts = instants.map(|at| {
                 let (before, after) = all.split_at(at);
                 let both = before.len() as f64 * after.len() as f64 / all.len() as f64;
                 (mean(after) - mean(before)) * both.sqrt()
@@ -628,6 +634,47 @@ fn a_burst_counts_the_days_before_the_first_transaction() {
     assert!((whole - (36.0 / 6.0 - 6.0 / 30.0)).abs() < 1e-5, "{whole}");
     assert_eq!(of(days_from(0, 30), 29), whole);
     assert_eq!(of(days_from(29, 1), 29), 0.0, "all on the only day");
+}
+
+/// Payments of one instant have no order: neither the rows' nor that of their amounts makes evidence.
+#[test]
+fn amounts_of_one_instant_have_no_order() {
+    let mut transfers: Vec<Transfer> = Vec::new();
+    for day in 0..10 {
+        for at in 0..6 {
+            let (a, b) = (2 + day % 5, 7 + (day * 3 + at) % 7);
+            transfers.push(transfer(a as u32, b as u32, day * DAY, 20 + (at % 3) as u64));
+        }
+    }
+    // 0 pays 1 ten times on one day, by turns much and little; 14 pays others so.
+    for at in 0..10 {
+        let amount = if at % 2 == 0 { 1000 } else { 10 };
+        transfers.push(transfer(0, 1, 4 * DAY, amount));
+        transfers.push(transfer(14, 15 + at, 4 * DAY, amount));
+    }
+    let of = |transfers: &[Transfer], rename: &dyn Fn(u32) -> u32| {
+        let renamed: Vec<Transfer> = transfers
+            .iter()
+            .map(|t| Transfer { source: rename(t.source), target: rename(t.target), ..*t })
+            .collect();
+        let runs = runs_of(&renamed, days_from(0, 10), DAY);
+        let sides = Sides::of(&runs.iter().collect::<Vec<_>>(), 25).unwrap();
+        let Amounts { out, received } = Amounts::of(&sides).unwrap();
+        let columns = [out, received]
+            .map(|of| [of.run, of.drop, of.shift, of.spread])
+            .into_iter()
+            .flatten()
+            .map(|of| (0..25).map(|v| of[rename(v) as usize].to_bits()).collect::<Vec<u32>>());
+        columns.collect::<Vec<_>>()
+    };
+    let found = of(&transfers, &|v| v);
+    for shift in [2, 6] {
+        for v in [0, 1, 14] {
+            assert_eq!(found[shift][v], 0.0_f32.to_bits(), "{v} has a single instant");
+        }
+    }
+    // Accounts are numbered by their first row, so another order of rows is another numbering.
+    assert_eq!(of(&transfers, &|v| 24 - v), found);
 }
 
 /// A table with a number `x` and a category `town`.
