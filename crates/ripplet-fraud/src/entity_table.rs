@@ -2,7 +2,8 @@
 //!
 //! A table (`.csv`, `.tsv`, `.parquet`, `.arrow`) has a row for each entity: its id, as in [lists](crate::seeds), an
 //! optional column `kind`, and features. A column is numeric if all its cells are numbers, or all are dates or times (then in
-//! days since 1970), else categorical. A note says if most cells of a categorical one are numbers.
+//! days since 1970), or all are booleans (then 0 and 1), else categorical. A note says if most cells of a categorical one are
+//! numbers.
 //!
 //! - An empty cell, a null, NaN and an infinity are missing.
 //! - A column whose cells are all equal is left out, and so is one with more than [`MOST_CATEGORIES`] categories;
@@ -39,6 +40,9 @@ pub const MOST_CATEGORIES: usize = 100_000;
 /// Value of a missing number: below all others, so that it has an interval of its own.
 pub const MISSING: f32 = f32::MIN;
 
+/// Number of a missing category.
+pub const NO_CATEGORY: u32 = u32::MAX;
+
 /// Largest absolute value of a number.
 const LARGEST: f64 = 3e38;
 
@@ -56,9 +60,9 @@ pub struct Feature {
 pub enum FeatureValues {
     /// Numbers, or [`MISSING`].
     Numbers(Vec<f32>),
-    /// Numbers of categories; a missing one is a category, too.
+    /// Numbers of categories.
     Categories {
-        /// Category of each row.
+        /// Category of each row, or [`NO_CATEGORY`].
         codes: Vec<u32>,
         /// Number of rows of each category.
         counts: Vec<u32>,
@@ -94,6 +98,8 @@ enum Type {
     Numbers,
     /// Dates and times, as days since 1970.
     Dates,
+    /// `true` and `false`, as 1 and 0.
+    Booleans,
     Categories,
 }
 
@@ -105,6 +111,7 @@ struct Cells {
     /// Numbers with commas between thousands, which are none here.
     with_commas: u64,
     dates: u64,
+    booleans: u64,
     /// Whether the column's type is that of categories, whatever their texts.
     categories: bool,
     /// The first that is no number.
@@ -120,6 +127,7 @@ impl Cells {
         }
         self.with_commas += u64::from(number(&text.replace(',', "")).is_some());
         self.dates += u64::from(days(text).is_some());
+        self.booleans += u64::from(boolean(text).is_some());
         self.other.get_or_insert_with(|| text.to_owned());
     }
 
@@ -128,6 +136,7 @@ impl Cells {
             _ if self.categories => Type::Categories,
             filled if filled == self.numbers => Type::Numbers,
             filled if filled == self.dates => Type::Dates,
+            filled if filled == self.booleans => Type::Booleans,
             _ => Type::Categories,
         }
     }
@@ -331,6 +340,13 @@ fn days(text: &str) -> Option<f32> {
     Some((time.0 as f64 / Span::DAY.micros() as f64) as f32)
 }
 
+/// Returns `true` as 1 and `false` as 0, in upper or lower case; `None` for all other texts.
+fn boolean(text: &str) -> Option<f32> {
+    let text = text.trim();
+    let is = |word: &str| text.eq_ignore_ascii_case(word);
+    if is("true") { Some(1.0) } else { is("false").then_some(0.0) }
+}
+
 fn finite(value: f64) -> f32 {
     if value.is_finite() { value.clamp(-LARGEST, LARGEST) as f32 } else { MISSING }
 }
@@ -417,7 +433,10 @@ impl Values {
         let Some(texts) = texts(column) else { return Ok(false) };
         for row in 0..texts.len() {
             let Values::Categories { codes, known, counts } = self else { return Ok(true) };
-            let text = field(&texts, row).unwrap_or_default();
+            let Some(text) = field(&texts, row) else {
+                memory::push(codes, NO_CATEGORY)?;
+                continue;
+            };
             let code = match known.get(text) {
                 Some(&code) => code,
                 None => {
@@ -461,6 +480,7 @@ impl Reading {
         let of = |of: &Type| match of {
             Type::Numbers => Values::Numbers(Vec::new(), number),
             Type::Dates => Values::Numbers(Vec::new(), days),
+            Type::Booleans => Values::Numbers(Vec::new(), boolean),
             Type::Categories => {
                 Values::Categories { codes: Vec::new(), known: HashMap::new(), counts: Vec::new() }
             }
@@ -484,7 +504,9 @@ impl Reading {
                     constant.push(name);
                     continue;
                 }
-                Values::Categories { counts, .. } if counts.len() < 2 => {
+                Values::Categories { codes, counts, .. }
+                    if counts.is_empty() || counts.len() == 1 && !codes.contains(&NO_CATEGORY) =>
+                {
                     constant.push(name);
                     continue;
                 }

@@ -13,6 +13,9 @@ use ripplet_lp::{DynProgram, Executor, Label, RoundObserver, Settings};
 /// Number of partitions.
 pub const PARTITIONS: usize = 3;
 
+/// Label of a vertex in no part of a partition.
+pub const NO_PART: Label = Label::MAX;
+
 /// Partition of a window's vertices.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Partition {
@@ -52,7 +55,7 @@ pub fn partitions(
 }
 
 impl Partition {
-    /// Creates a partition from the label of each vertex, a vertex number each.
+    /// Creates a partition from the label of each vertex: a vertex number, or [`NO_PART`].
     ///
     /// # Errors
     /// If memory allocation fails.
@@ -66,9 +69,17 @@ impl Partition {
         Ok(Partition { labels, sizes })
     }
 
+    /// Whether a vertex is in a part.
+    pub fn has(&self, vertex: VertexId) -> bool {
+        self.labels.get(vertex as usize).is_some_and(|&label| label != NO_PART)
+    }
+
     /// Counts the known bad in each community.
     pub fn known(&self, folds: &Folds) -> KnownIn {
-        let with_label = |&(v, fold): &(VertexId, u8)| Some((*self.labels.get(v as usize)?, fold));
+        let with_label = |&(v, fold): &(VertexId, u8)| {
+            let label = self.labels.get(v as usize).filter(|&&label| label != NO_PART)?;
+            Some((*label, fold))
+        };
         let mut all: Vec<(Label, u8)> = folds.known().iter().filter_map(with_label).collect();
         all.sort_unstable();
         let of_label = |same: &[(Label, u8)]| {

@@ -13,7 +13,7 @@
 //! References: Wu et al., *Simplifying graph convolutional networks*, ICML 2019. Micci-Barreca, *A preprocessing scheme
 //! for high-cardinality categorical attributes*, SIGKDD Explorations 3, 2001.
 
-use super::communities::Partition;
+use super::communities::{NO_PART, Partition};
 use super::definitions::Definition;
 use crate::entity_table::{EntityTable, Feature, FeatureValues, MISSING};
 use crate::ties::arcs;
@@ -32,7 +32,7 @@ pub struct Features {
     pub columns: Vec<Vec<f32>>,
     /// Their definitions.
     pub of_columns: Vec<Definition>,
-    /// Partitions by category; entities without one are alone.
+    /// Partitions by category; entities without one are in no part.
     pub categories: Vec<Partition>,
     /// Definitions of the share of known bad in each.
     pub of_categories: Vec<Definition>,
@@ -82,16 +82,19 @@ impl Features {
                 }
                 FeatureValues::Categories { codes, counts } => {
                     let mut share = memory::filled(MISSING, vertices as usize)?;
-                    let mut labels: Vec<VertexId> = memory::collected(0..vertices)?;
+                    let mut labels = memory::filled(NO_PART, vertices as usize)?;
                     // A category is named by its first entity with edges.
                     let mut first = memory::filled(None, counts.len())?;
                     for (row, &code) in codes.iter().enumerate() {
-                        let Some(v) = here(row) else { continue };
-                        let count = f64::from(counts[code as usize]);
-                        share[v as usize] = (count / f64::from(table.rows().max(1))) as f32;
-                        if is_active(v) {
-                            labels[v as usize] = *first[code as usize].get_or_insert(v);
-                        }
+                        let (Some(v), Some(&count)) = (here(row), counts.get(code as usize)) else {
+                            continue;
+                        };
+                        share[v as usize] =
+                            (f64::from(count) / f64::from(table.rows().max(1))) as f32;
+                        labels[v as usize] = match is_active(v) {
+                            true => *first[code as usize].get_or_insert(v),
+                            false => v,
+                        };
                     }
                     features.columns.push(share);
                     let mut definitions = of_category(name, keys);

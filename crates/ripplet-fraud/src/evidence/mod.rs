@@ -41,7 +41,7 @@ mod walks;
 
 pub use activity::Activity;
 pub use amounts::{Amounts, OwnAmounts};
-pub use communities::{KnownIn, PARTITIONS, Partition};
+pub use communities::{KnownIn, NO_PART, PARTITIONS, Partition};
 pub use cycles::Cycles;
 pub use definitions::{ALL, Definition, KINDS, OF_KNOWN, is_of_ties};
 pub use directions::Directions;
@@ -52,11 +52,11 @@ pub use sides::{List, Side, Sides};
 pub use timing::Timing;
 pub use walks::visits;
 
-use crate::Entities;
 use crate::days::DayAdjacency;
 use crate::detect::DetectError;
-use crate::entity_table::EntityTable;
+use crate::entity_table::{EntityTable, MISSING};
 use crate::ties::{Ties, arcs};
+use crate::{Entities, TimeRange};
 use rayon::prelude::*;
 use ripplet_graph::{Graph, OutOfMemory, VertexId, memory};
 use ripplet_lp::{Executor, RoundObserver};
@@ -90,7 +90,7 @@ pub struct Sources<'a> {
     pub graph: &'a Graph,
     /// Its scored ties.
     pub ties: &'a Ties,
-    /// Its days, in order.
+    /// Its days, in order, or equal parts of days; see [`Sliding`](crate::window::Sliding).
     pub days: &'a [&'a DayAdjacency],
     /// Range of its days, also of those before the first transaction.
     pub range: TimeRange,
@@ -367,11 +367,17 @@ impl<'a> Evidence<'a> {
     }
 
     /// Returns the share of known bad among the others of an entity's category, as a multiple of the share among
-    /// all; 0 if a view has none.
+    /// all; 0 if a view has none, and [`MISSING`] if the entity has no category.
     fn of_category(&self, category: usize, vertex: VertexId, view: View) -> f32 {
         let Base { known, share: base } = self.base(view);
         let both = self.blind.categories.get(category).zip(self.known_in_categories.get(category));
-        let Some((partition, known_in)) = both.filter(|_| known > 0.0) else { return 0.0 };
+        let Some((partition, known_in)) = both else { return 0.0 };
+        if !partition.has(vertex) {
+            return MISSING;
+        }
+        if known == 0.0 {
+            return 0.0;
+        }
         let (others, bad) = partition.around(vertex, known_in, view);
         (bad + PRIOR * base) / (others + PRIOR) / base
     }

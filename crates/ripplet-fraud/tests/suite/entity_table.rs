@@ -2,9 +2,11 @@
 
 use crate::output::{Cells, cells};
 use crate::runs::{Days, results, run_into};
-use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray};
+use arrow_array::{ArrayRef, BooleanArray, Float64Array, RecordBatch, StringArray};
 use ripplet_fraud::Entities;
-use ripplet_fraud::entity_table::{EntityTable, FeatureValues, MISSING, MOST_CATEGORIES};
+use ripplet_fraud::entity_table::{
+    EntityTable, FeatureValues, MISSING, MOST_CATEGORIES, NO_CATEGORY,
+};
 use ripplet_fraud::folder::{RunFolder, WindowRecord};
 use ripplet_fraud::run::RunOptions;
 use ripplet_io::write::RecordWriter;
@@ -41,13 +43,13 @@ fn columns_are_numbers_or_categories() {
     assert_eq!(age.values, FeatureValues::Numbers(vec![31.5, MISSING, MISSING, 3e38]));
     assert_eq!(
         town.values,
-        FeatureValues::Categories { codes: vec![0, 1, 0, 2], counts: vec![2, 1, 1] }
+        FeatureValues::Categories { codes: vec![0, 1, 0, NO_CATEGORY], counts: vec![2, 1] }
     );
     // A value and none are different.
     assert_eq!(half.values, FeatureValues::Numbers(vec![MISSING, 2.0, MISSING, 2.0]));
     assert_eq!(
         mixed.values,
-        FeatureValues::Categories { codes: vec![0, 1, 2, 0], counts: vec![2, 1, 1] }
+        FeatureValues::Categories { codes: vec![0, 1, NO_CATEGORY, 0], counts: vec![2, 1] }
     );
     let [note, of_mixed] = table.notes() else { panic!("{:?}", table.notes()) };
     assert!(note.contains("`flat`") && note.contains("left out"), "{note}");
@@ -79,6 +81,40 @@ fn dates_are_numbers_and_numbers_with_commas_are_noted() {
 
 #[test]
 fn what_is_refused_says_where() {
+/// `true` and `false` are 1 and 0 in text as they are in columns of booleans.
+#[test]
+fn booleans_of_texts_are_numbers() {
+    let text = "id,vip,old,odd\nann,true,FALSE,true\nbob,False,,1\ncid,,True,false\n";
+    let table = read(text).unwrap();
+    let [vip, old, odd] = table.features() else { panic!() };
+    assert_eq!(vip.values, FeatureValues::Numbers(vec![1.0, 0.0, MISSING]));
+    assert_eq!(old.values, FeatureValues::Numbers(vec![0.0, MISSING, 1.0]));
+    assert!(matches!(odd.values, FeatureValues::Categories { .. }), "{odd:?}");
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.parquet");
+    let ids: ArrayRef = Arc::new(StringArray::from(vec!["ann", "bob", "cid"]));
+    let flags: ArrayRef = Arc::new(BooleanArray::from(vec![Some(true), Some(false), None]));
+    let batch = RecordBatch::try_from_iter([("id", ids), ("vip", flags)]).unwrap();
+    let mut writer = RecordWriter::create(&*path, batch.schema()).unwrap();
+    writer.append(&batch).unwrap();
+    writer.finish().unwrap();
+    let entities = entities();
+    let kind = entities.find_kind("user").unwrap();
+    let of_parquet = EntityTable::read(&path.into(), &entities, kind).unwrap();
+    assert_eq!(of_parquet.features()[0].values, vip.values);
+}
+
+/// A category and none are different, and two rows without one are not alike.
+#[test]
+fn a_missing_category_is_none() {
+    let table = read("id,town,none\nann,Rom,\nbob,,\ncid,,\n").unwrap();
+    let [town] = table.features() else { panic!("{:?}", table.features()) };
+    let codes = vec![0, NO_CATEGORY, NO_CATEGORY];
+    assert_eq!(town.values, FeatureValues::Categories { codes, counts: vec![1] });
+    let [note] = table.notes() else { panic!("{:?}", table.notes()) };
+    assert!(note.contains("`none`") && note.contains("left out"), "{note}");
+}
+
     let cases = [
         ("id,x\nann,1\nbob,2\nann,3\n", "user ann has a row already"),
         ("id,x\nann,1\n,2\n", "`id` is empty"),
