@@ -195,10 +195,10 @@ fn overlaps(before: &[Tracked], now: &[Vec<VertexId>]) -> Vec<Overlap> {
 
 /// Formats the state that [`Tracker::from_str`] parses, for a resumed run.
 ///
-/// A line `clusters USED`, then a line for each cluster: id, born (microseconds), age, members.
+/// A line `clusters USED LISTED`, then a line for each of the listed clusters: id, born (microseconds), age, members.
 impl fmt::Display for Tracker {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "clusters {}", self.used)?;
+        writeln!(f, "clusters {} {}", self.used, self.last.len())?;
         for Tracked { id, born, age, members } in &self.last {
             write!(f, "{} {} {age}", id.0, born.0)?;
             members.iter().try_for_each(|v| write!(f, " {v}"))?;
@@ -215,8 +215,13 @@ impl FromStr for Tracker {
         let bad = |line, expected| BadTracker { line, expected };
         let mut lines = text.lines().enumerate();
         let head = lines.next().and_then(|(_, line)| line.strip_prefix("clusters "));
-        let used = head.and_then(|used| used.parse().ok());
-        let used: u64 = used.ok_or(bad(1, "`clusters` and how many ids were used"))?;
+        let head = head.and_then(|head| head.split_once(' '));
+        let head = head.and_then(|(used, listed)| used.parse().ok().zip(listed.parse().ok()));
+        let head: (u64, usize) = head.ok_or(bad(
+            1,
+            "`clusters`, the number of ids that were used, and of the lines below",
+        ))?;
+        let (used, listed) = head;
         let mut last = Vec::new();
         for (index, line) in lines {
             let numbers: Result<Vec<i64>, _> = line.split(' ').map(str::parse).collect();
@@ -235,6 +240,14 @@ impl FromStr for Tracker {
                 }
                 _ => return Err(wrong()),
             }
+        }
+        // A text that is cut off has fewer lines, or a last one without its end.
+        if last.len() != listed {
+            let expected = "as many clusters as the first line says";
+            return Err(bad(last.len() + 2, expected));
+        }
+        if !text.ends_with('\n') {
+            return Err(bad(last.len() + 1, "the end of the line"));
         }
         Ok(Tracker { used, last })
     }

@@ -132,13 +132,34 @@ fn texts_that_are_no_trackers_say_where() {
         ("", 1),
         ("clusters", 1),
         ("clusters x\n", 1),
-        ("clusters 1\n1 0\n", 2),
-        ("clusters 1\n1 0 0 5 4\n", 2),
-        ("clusters 2\n1 0 0 4\n3 0 0 5\n", 3),
-        ("clusters 2\n1 0 0\n", 2),
-        ("clusters 2\n1 0 -1 7\n", 2),
+        ("clusters 1\n1 0 0 5\n", 1),
+        ("clusters 1 1\n1 0\n", 2),
+        ("clusters 1 1\n1 0 0 5 4\n", 2),
+        ("clusters 2 2\n1 0 0 4\n3 0 0 5\n", 3),
+        ("clusters 2 1\n1 0 0\n", 2),
+        ("clusters 2 1\n1 0 -1 7\n", 2),
+        ("clusters 2 2\n1 0 0 7\n", 3),
+        ("clusters 2 0\n1 0 0 7\n", 3),
+        ("clusters 2 1\n1 0 0 7", 2),
+        ("clusters 2 0", 1),
     ] {
         assert_eq!(text.parse::<Tracker>().unwrap_err().line, line, "{text:?}");
+    }
+}
+
+/// A text that was cut off anywhere is no tracker.
+#[test]
+fn trackers_that_are_cut_off_are_refused() {
+    for windows in [vec![], vec![findings(&[&[1, 2, 30], &[4, 5, 678]]), findings(&[&[4, 5]])]] {
+        let mut tracker = Tracker::new();
+        for mut window in windows {
+            tracker.follow(&mut window, Timestamp(1_234_567));
+            let text = tracker.to_string();
+            assert_eq!(text.parse(), Ok(tracker.clone()));
+            for cut in 0..text.len() {
+                assert!(text[..cut].parse::<Tracker>().is_err(), "{:?}", &text[..cut]);
+            }
+        }
     }
 }
 

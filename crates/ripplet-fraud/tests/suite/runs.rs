@@ -266,6 +266,32 @@ fn a_run_that_is_cancelled_goes_on_and_writes_the_same_bytes() {
 }
 
 #[test]
+fn kept_clusters_that_are_damaged_are_refused() {
+    let days = Days::new(6);
+    let folder = days.path("run");
+    run_into(&days.options(), &folder, false).unwrap();
+    let windows = RunFolder::open(&folder).unwrap();
+    let last = windows.finished().unwrap().pop().unwrap();
+    let path = windows.window(&last).join("clusters.txt");
+    let text = fs::read(&path).unwrap();
+    // The last window is computed again from what the one before kept.
+    let before = windows.finished().unwrap().into_iter().rev().nth(1).unwrap();
+    let paths = [path, windows.window(&before).join("clusters.txt")];
+    for cut in [0, 9, text.len() / 2, text.len() - 1] {
+        let found: Vec<_> = paths.iter().filter(|path| path.exists()).collect();
+        let kept: Vec<_> = found.iter().map(|path| fs::read(path).unwrap()).collect();
+        found
+            .iter()
+            .zip(&kept)
+            .for_each(|(path, text)| fs::write(path, &text[..cut.min(text.len() - 1)]).unwrap());
+        let error = run_into(&days.options(), &folder, true).unwrap_err().to_string();
+        assert!(error.contains("clusters.txt: line "), "{cut}: {error}");
+        found.iter().zip(&kept).for_each(|(path, text)| fs::write(path, text).unwrap());
+    }
+    run_into(&days.options(), &folder, true).unwrap();
+}
+
+#[test]
 fn exact_runs_do_not_depend_on_where_the_window_came_from() {
     let days = Days::new(8);
     let exact = RunOptions { exact: true, ..days.options() };
