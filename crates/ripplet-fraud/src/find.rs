@@ -258,7 +258,7 @@ impl FoundEntities {
             };
             notes.push(format!(
                 "in {which}, scores are a fixed combination of the evidence, drawn towards the known bad if there are any, as too few \
-                 have transactions there to hold one out (or by --model FILE): they rank, and are no probabilities"
+                 of these, or no others, have transactions there to hold one out (or by --model FILE): they rank, and are no probabilities"
             ));
         }
         let without = self.entities.iter().filter(|entity| entity.occurrences.is_empty());

@@ -3,7 +3,7 @@
 use super::{MODEL_OPTION, NO_LIST, PipelineError};
 use crate::counts::say;
 use crate::evidence::is_of_ties;
-use crate::folder::{Manifest, RunFolder, WindowRecord};
+use crate::folder::{Manifest, RunFolder, ScoreRecord, WindowRecord};
 use crate::model::FEWEST_CHECKED;
 use crate::report::{PageLimits, ReportBuilder, Run as ReportRun, write_report};
 use crate::source::reader::Input;
@@ -110,6 +110,11 @@ fn ranking_by(evidence: &str) -> String {
     )
 }
 
+/// Whether entities have a score that are not known bad, or none is known bad.
+fn has_others(of: &ScoreRecord) -> bool {
+    of.known_bad == 0 || of.entities > u64::from(of.known_bad)
+}
+
 /// Returns notes on the scores of entities: how well they rank held-out known bad, and where they do not.
 fn score_notes(manifest: &Manifest, windows: &[WindowRecord]) -> Vec<String> {
     let mut notes = Vec::new();
@@ -198,6 +203,8 @@ fn score_notes(manifest: &Manifest, windows: &[WindowRecord]) -> Vec<String> {
     }
     let is_auto = manifest.options.get(MODEL_OPTION).is_some_and(|model| model == "auto");
     let fixed = scored.filter(|(_, of)| is_auto && !of.learnt);
+    let without_others = fixed.clone().filter(|(_, of)| !has_others(of)).count() as u64;
+    let fixed = fixed.filter(|(_, of)| has_others(of));
     let (fixed, cleared) = fixed.fold((0, false), |(count, cleared), (window, _)| {
         (count + 1, cleared || window.cleared > 0)
     });
@@ -207,6 +214,9 @@ fn score_notes(manifest: &Manifest, windows: &[WindowRecord]) -> Vec<String> {
          known bad if there are any, and neither calibrated nor checked{cleared}"
     );
     say(&mut notes, fixed, ["window has", "windows have"], &why);
+    let why = "no entities with transactions but known bad ones: scores of entities are a fixed combination there, and neither \
+               calibrated nor checked";
+    say(&mut notes, without_others, ["window has", "windows have"], why);
     notes
 }
 
@@ -218,10 +228,13 @@ fn short_slide_note(manifest: &Manifest, windows: &[WindowRecord]) -> Option<Str
     let slide: Span = manifest.options.get("slide")?.parse().ok()?;
     let moved = until.0 - before.0;
     (moved < slide.micros()).then(|| {
-        let days = moved as f64 / Span::DAY.micros() as f64;
-        let unit = if days == 1.0 { "day" } else { "days" };
+        let days = Span::of_micros(moved).map_or(String::new(), |moved| match moved {
+            Span::DAY => "1 day".to_owned(),
+            moved if moved.micros() % Span::DAY.micros() == 0 => format!("{} days", moved.days()),
+            moved => moved.to_string(),
+        });
         format!(
-            "the last window ends with the last day, {days} {unit} after the one before instead of {slide}: it shares more with it \
+            "the last window ends with the last day, {days} after the one before instead of {slide}: it shares more with it \
              than other windows do"
         )
     })

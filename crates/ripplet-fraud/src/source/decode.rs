@@ -490,26 +490,23 @@ fn amounts_of(
         FaultKind::TooLarge { column: of.column.clone(), text, why }
     };
     let factor = 10f64.powi(of.decimals as i32);
-    let of_float = |value: f64| {
+    // Messages have the text of the input, as `show` returns it.
+    let of_float = |value: f64, show: &dyn Fn() -> String| {
         let units = (value * factor).round();
         match value {
-            value if value < 0.0 => Err(below(value.to_string())),
+            value if value < 0.0 => Err(below(show())),
             _ if units < 18e18 => {
                 // A double without more decimals is the one nearest to the exact number.
                 is_rounded.set(is_rounded.get() + u64::from(units / factor != value));
                 Ok(units as u64)
             }
-            value if value.is_nan() => Err(bad(value.to_string())),
-            value => Err(large(value.to_string())),
+            value if value.is_nan() => Err(bad(show())),
+            _ => Err(large(show())),
         }
     };
-    let scaled = |value: i128, scale: i32| {
-        let shown = || match scale {
-            0 => value.to_string(),
-            _ => (value as f64 * 10f64.powi(-scale)).to_string(),
-        };
+    let scaled = |value: i128, scale: i32, show: &dyn Fn() -> String| {
         if value < 0 {
-            return Err(below(shown()));
+            return Err(below(show()));
         }
         let shift = of.decimals as i32 - scale;
         let power = 10i128.checked_pow(shift.unsigned_abs());
@@ -521,30 +518,35 @@ fn amounts_of(
             }
             (None, _) => None,
         };
-        units.and_then(|units| u64::try_from(units).ok()).ok_or_else(|| large(shown()))
+        units.and_then(|units| u64::try_from(units).ok()).ok_or_else(|| large(show()))
     };
     let found: Vec<Result<u64, FaultKind>> = match (numbers(column), texts(column)) {
         (Some(Numbers::Integers(values)), _) => {
-            let of_row = |value: Option<i128>| value.map_or_else(|| Err(null()), |v| scaled(v, 0));
+            let of_row = |value: Option<i128>| {
+                value.map_or_else(|| Err(null()), |v| scaled(v, 0, &|| v.to_string()))
+            };
             values.into_iter().map(of_row).collect()
         }
         (Some(Numbers::Decimals(values, scale)), _) => {
             let scale = i32::from(scale);
-            let of_row =
-                |value: Option<i128>| value.map_or_else(|| Err(null()), |v| scaled(v, scale));
+            let of_row = |value: Option<i128>| {
+                value.map_or_else(|| Err(null()), |v| scaled(v, scale, &|| decimal_text(v, scale)))
+            };
             values.into_iter().map(of_row).collect()
         }
         (Some(Numbers::Floats(values)), _) => {
-            let of_row = |value: Option<f64>| value.map_or_else(|| Err(null()), of_float);
+            let of_row = |value: Option<f64>| {
+                value.map_or_else(|| Err(null()), |v| of_float(v, &|| v.to_string()))
+            };
             values.into_iter().map(of_row).collect()
         }
         (None, Some(texts)) => {
             let of_text = |text: &str| {
                 let text = text.trim();
                 match decimal(text) {
-                    Some((value, scale)) => scaled(value, scale),
+                    Some((value, scale)) => scaled(value, scale, &|| shown(text)),
                     None => match text.parse::<f64>() {
-                        Ok(value) => of_float(value),
+                        Ok(value) => of_float(value, &|| shown(text)),
                         Err(_) => Err(bad(shown(text))),
                     },
                 }
@@ -559,6 +561,18 @@ fn amounts_of(
     };
     *rounded = is_rounded.get();
     Some(collected(found, faults))
+}
+
+/// Formats a decimal of a column with its digits.
+fn decimal_text(value: i128, scale: i32) -> String {
+    let Some(decimals) = usize::try_from(scale).ok().filter(|&decimals| decimals > 0) else {
+        let zeros = "0".repeat(scale.unsigned_abs() as usize);
+        return format!("{value}{}", if value == 0 { "" } else { &zeros });
+    };
+    let digits = format!("{:0>width$}", value.unsigned_abs(), width = decimals + 1);
+    let (whole, part) = digits.split_at(digits.len() - decimals);
+    let sign = if value < 0 { "-" } else { "" };
+    format!("{sign}{whole}.{part}")
 }
 
 /// Parses digits and a point as an integer and its number of decimals.
@@ -612,6 +626,20 @@ mod tests {
 
     const MAPPING: &str = "time = \"at\"\n[source]\ncolumn = \"a\"\nkind = \"u\"\n\
         [target]\ncolumn = \"b\"\nkind = \"u\"\n";
+
+    #[test]
+    fn decimals_of_columns_are_shown_with_their_digits() {
+        for (value, scale, text) in [
+            (-4055, 2, "-40.55"),
+            (-5, 3, "-0.005"),
+            (7, 0, "7"),
+            (-7, -2, "-700"),
+            (0, -2, "0"),
+            (1_000_000_000_000_000_000_001, 2, "10000000000000000000.01"),
+        ] {
+            assert_eq!(decimal_text(value, scale), text);
+        }
+    }
 
     /// Returns the faults of a column of times, and the time of its last row.
     fn read(times: ArrayRef) -> (Vec<String>, Timestamp) {

@@ -79,8 +79,6 @@ fn dates_are_numbers_and_numbers_with_commas_are_noted() {
     assert!(note.contains("`sum`: 1 of 3 cells are numbers") && note.contains("`1,200`"), "{note}");
 }
 
-#[test]
-fn what_is_refused_says_where() {
 /// `true` and `false` are 1 and 0 in text as they are in columns of booleans.
 #[test]
 fn booleans_of_texts_are_numbers() {
@@ -115,6 +113,8 @@ fn a_missing_category_is_none() {
     assert!(note.contains("`none`") && note.contains("left out"), "{note}");
 }
 
+#[test]
+fn what_is_refused_says_where() {
     let cases = [
         ("id,x\nann,1\nbob,2\nann,3\n", "user ann has a row already"),
         ("id,x\nann,1\n,2\n", "`id` is empty"),
@@ -290,7 +290,7 @@ fn amounts_that_are_no_numbers_run_to_scores_of_the_others() {
         text.write(day, &(Days::rows(day) + &odd.map(row).concat()));
     }
     let error = run_into(&text.options(), &text.path("refused"), false).unwrap_err().to_string();
-    assert!(error.contains("dt=2024-03-01.csv") && error.contains("`NaN`"), "{error}");
+    assert!(error.contains("dt=2024-03-01.csv") && error.contains("`nan`"), "{error}");
     let run = |days: &Days| {
         let mut options = days.options();
         options.feed.skip_bad_rows = true;

@@ -567,6 +567,19 @@ fn slid(text: &str, change: impl FnOnce(&mut RunOptions)) -> Result<Manifest, Pi
 }
 
 #[test]
+fn windows_of_known_bad_alone_are_noted() {
+    let mut manifest = slid(&daily(1..=4), |_| ()).unwrap();
+    let few = "1 window has too few known bad with transactions to hold one out";
+    let notes = run::notes(&manifest, &manifest.windows).join("\n");
+    assert!(notes.contains(few) && !notes.contains("but known bad ones"), "{notes}");
+    let scores = manifest.windows[0].scores.as_mut().unwrap();
+    (scores.entities, scores.known_bad) = (8, 8);
+    let notes = run::notes(&manifest, &manifest.windows).join("\n");
+    let alone = "1 window has no entities with transactions but known bad ones";
+    assert!(notes.contains(alone) && !notes.contains(few), "{notes}");
+}
+
+#[test]
 fn the_last_window_ends_with_the_last_day() {
     let ends = |manifest: &Manifest| -> Vec<String> {
         manifest.windows.iter().map(|window| window.until.clone()).collect()
@@ -580,6 +593,12 @@ fn the_last_window_ends_with_the_last_day() {
 
     let notes = run::notes(&manifest, &manifest.windows).join("\n");
     assert!(notes.contains("2 days after the one before instead of 3d"), "{notes}");
+    let by_hours = slid(&daily(1..=3), |options| {
+        options.feed.shape = Shape::new("1d".parse().unwrap(), "7h".parse().unwrap()).unwrap();
+    });
+    let by_hours = by_hours.unwrap();
+    let notes = run::notes(&by_hours, &by_hours.windows).join("\n");
+    assert!(notes.contains("4h after the one before instead of 7h"), "{notes}");
     assert!(manifest.windows.iter().all(|window| window.to_themselves == Some(0)));
 
     let manifest = slid(&daily(1..=9), |options| options.feed.full_slides = true).unwrap();

@@ -153,6 +153,11 @@ fn faults_of_rows_name_file_and_line() {
         ("a,b,,1", "rows.csv:3: the column `at` is empty"),
         (",b,2024-05-01,1", "rows.csv:3: the column `from` is empty"),
         ("a,b,2024-05-01,-1", "rows.csv:3: the amount `-1` in the column `eur` is below 0"),
+        // Amounts are quoted as the file has them.
+        ("a,b,2024-05-01,-40.55", "the amount `-40.55` in the column `eur` is below 0"),
+        ("a,b,2024-05-01,-1.50e1", "the amount `-1.50e1` in the column `eur` is below 0"),
+        ("a,b,2024-05-01,nan", "`nan` in the column `eur` is no amount"),
+        ("a,b,2024-05-01,1e400", "the amount `1e400` in the column `eur` does not fit 64 bits"),
         ("a,b,2024-05-01,much", "rows.csv:3: `much` in the column `eur` is no amount"),
         ("a,b,2024-05-01,\"3,50\"", "is no amount: expected digits, and a point before decimals"),
         ("a,b,2024-05-01", "rows.csv:3: 3 fields, where the first row has 4"),
