@@ -225,6 +225,7 @@ impl ReadArguments {
                 weighted: self.weighted,
                 ids: self.ids.into(),
                 columns,
+                named_ends: self.columns.is_some(),
                 header: self.header(),
                 delimiter: self.delimiter,
                 ..ReadOptions::default()
