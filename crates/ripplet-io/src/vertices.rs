@@ -1,17 +1,17 @@
 //! Reads a list of vertices.
 //!
-//! `.txt` is an id a line. `.tsv` and `.csv` may have a header; these three may be compressed. `.parquet` and
-//! `.arrow` have a column of ids. The form is that of seeds ([`crate::read_seeds`]), whose clusters and
-//! strengths are ignored.
+//! `.txt`, `.tsv` and `.csv` (each may be compressed) are an id a line, or have a header with the name of the column of ids:
+//! `id`, `vertex`, `node` or `name`. `.parquet` and `.arrow` have a column of ids. A line with several fields and without a
+//! header is refused.
 //!
 //! Memory: 4 bytes a vertex, and 1 per vertex of the graph.
 
 use crate::fault::Fault;
 use crate::seeds::COLUMNS;
-use crate::vertex_rows::Header;
+use crate::vertex_rows::Form;
 use crate::vertex_table::{Source, vertex_rows};
 use crate::{Format, ReadError, ReadOptions};
-use ripplet_graph::{VertexId, VertexIds, memory};
+use ripplet_graph::{ExternalId, VertexId, VertexIds, memory};
 use std::path::Path;
 
 /// Reads the vertices of a list, in the order of the file; `-` is standard input.
@@ -56,10 +56,9 @@ fn vertices(source: Source<'_>, ids: &VertexIds) -> Result<Vec<VertexId>, ReadEr
     let read = || {
         let mut vertices = Vec::new();
         let mut is_listed = memory::filled(false, ids.len())?;
-        vertex_rows(source, ids, &COLUMNS, Header::Optional, |row| {
+        vertex_rows(source, ids, &COLUMNS, Form::List, |row| {
             let Some(vertex) = ids.find(row.id) else {
-                let id = crate::shown::shown(row.id);
-                return Err(row.fault(format!("`{id}` is no vertex of the graph")));
+                return Err(row.fault(no_vertex(row.id, ids)));
             };
             if std::mem::replace(&mut is_listed[vertex as usize], true) {
                 return Err(row.fault(format!("vertex {} is listed twice", ids.get(vertex))));
@@ -71,9 +70,26 @@ fn vertices(source: Source<'_>, ids: &VertexIds) -> Result<Vec<VertexId>, ReadEr
     read().map_err(|fault: Fault| fault.of(source.path()))
 }
 
+/// Returns the message for an id that is none of the graph's.
+fn no_vertex(id: ExternalId<'_>, ids: &VertexIds) -> String {
+    let is_vertex = |part: &str| ids.find(ExternalId::Name(part)).is_some();
+    let mut parts = match id {
+        ExternalId::Name(text) => text.split([' ', '\t', ',', ';', '|']),
+        ExternalId::Unsigned(_) | ExternalId::Signed(_) => "".split([' ', '\t', ',', ';', '|']),
+    };
+    let hint = match parts.any(is_vertex) {
+        true => {
+            ": write an id a line, or columns with their names in the first row, such as `id` and `note`"
+        }
+        false => "",
+    };
+    format!("`{}` is no vertex of the graph{hint}", crate::shown::shown(id))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ripplet_graph::Names;
 
     fn read(text: &str, format: Format) -> Result<Vec<VertexId>, String> {
         let ids = VertexIds::Consecutive { first: 1, count: 5 };
@@ -88,7 +104,66 @@ mod tests {
         assert_eq!(read("2\n4\n", Format::Csv), Ok(vec![1, 3]));
         assert_eq!(read("id,note\n2,first\n4,second\n", Format::Csv), Ok(vec![1, 3]));
         assert_eq!(read("group,id\nred,2\nblue,4\n", Format::Csv), Ok(vec![1, 3]));
-        assert_eq!(read("2 red\n4 blue\n", Format::EdgeList), Ok(vec![1, 3]));
+        assert_eq!(read("id note\n2 red\n4 blue\n", Format::EdgeList), Ok(vec![1, 3]));
+    }
+
+    #[test]
+    fn several_fields_on_a_line_need_a_header() {
+        for (text, format) in [
+            ("2 red\n", Format::EdgeList),
+            ("5 4\n", Format::EdgeList),
+            ("5\n1,4\n", Format::EdgeList),
+            ("id\n1 4\n", Format::EdgeList),
+            ("5,4\n", Format::Csv),
+            ("id\n5,4\n", Format::Csv),
+            ("5\t4\n", Format::Tsv),
+            ("5 4\n", Format::Csv),
+            ("5\n1 4\n", Format::Tsv),
+        ] {
+            let error = read(text, format).unwrap_err();
+            assert!(error.contains("an id a line"), "{text:?}: {error}");
+            assert!(error.contains(&format!("(bytes):{}: ", text.lines().count())), "{error}");
+        }
+    }
+
+    #[test]
+    fn ids_may_have_blanks() {
+        let names = Names::new(["Ann", "Ann Lee", "Bob", "Cid Poe", "Lee, Ann"]);
+        let ids = VertexIds::Names(names);
+        let read = |text: &str, format| {
+            parse_vertices(text.as_bytes(), format, &ids).map_err(|error| error.to_string())
+        };
+        let both = Ok(vec![1, 3]);
+        for (text, format) in [
+            ("Ann Lee\nCid Poe\n", Format::EdgeList),
+            (" Ann Lee \r\nCid Poe\r\n", Format::EdgeList),
+            ("id\nAnn Lee\nCid Poe\n", Format::EdgeList),
+            ("id\tnote\nAnn Lee\tx y\nCid Poe\tz\n", Format::EdgeList),
+            ("id\nAnn Lee\nCid Poe\n", Format::Csv),
+            ("id\n\"Ann Lee\"\n\"Cid Poe\"\n", Format::Csv),
+            ("Ann Lee\nCid Poe\n", Format::Csv),
+            ("id\nAnn Lee\nCid Poe\n", Format::Tsv),
+            ("note,id\nx y,Ann Lee\nz,Cid Poe\n", Format::Csv),
+        ] {
+            assert_eq!(read(text, format), both, "{text:?}");
+        }
+        assert_eq!(read("Bob\nAnn Lee\n", Format::EdgeList), Ok(vec![2, 1]));
+        assert_eq!(read("Lee, Ann\n", Format::EdgeList), Ok(vec![4]));
+        assert_eq!(read("id\n\"Lee, Ann\"\n", Format::Csv), Ok(vec![4]));
+        assert_eq!(read("id note\nBob x\nAnn y\n", Format::EdgeList), Ok(vec![2, 0]));
+        for (text, format) in [
+            ("Ann Bob\n", Format::EdgeList),
+            ("Ann,Bob\n", Format::EdgeList),
+            ("Ann\tBob\n", Format::EdgeList),
+            ("Ann,Bob\n", Format::Csv),
+            ("Ann Bob\n", Format::Csv),
+            ("id note\nAnn Lee x\n", Format::EdgeList),
+        ] {
+            let error = read(text, format).unwrap_err();
+            let parts =
+                ["write an id a line", "write each id on a line", "separate fields by tabs"];
+            assert!(parts.iter().any(|part| error.contains(part)), "{text:?}: {error}");
+        }
     }
 
     #[test]
