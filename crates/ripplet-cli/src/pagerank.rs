@@ -35,10 +35,9 @@ pub struct Arguments {
     #[arg(long, value_name = "CHANGE", value_parser = tolerance, allow_negative_numbers = true)]
     #[arg(help_heading = "Choices")]
     tolerance: Option<f64>,
-    /// Vertices to which the walk jumps, all with the same probability, instead of to any: an id a line, or a table
-    /// with a column of ids.
+    /// Vertices to which the walk jumps instead of to any: an id a line, or a table with a column of ids.
     ///
-    /// Ranks are then high near these vertices: personalized PageRank, as of networkx.
+    /// All have the same probability, or one in proportion to the table's column `weight`. Ranks are then high near these vertices: personalized PageRank, as of networkx.
     #[arg(long, value_name = "FILE", help_heading = "Choices")]
     personalize: Option<PathBuf>,
     #[command(flatten)]

@@ -15,7 +15,7 @@ use ripplet::graph::{
 use ripplet::io::batch::{has_files, is_batch};
 use ripplet::io::{
     Columns, Delimiter, Format, Header, IdKind, Place, ReadError, ReadOptions, ReadSummary,
-    check_address, read_vertices,
+    VertexList, check_address, read_vertex_list,
 };
 use ripplet::{Input, LoadOptions, Storage, StoredGraph};
 use std::path::Path;
@@ -160,17 +160,48 @@ pub fn read_list(
     ids: &VertexIds,
     console: &Console,
 ) -> Result<Vec<VertexId>, Failure> {
+    Ok(list(path, false, option, purpose, ids, console)?.vertices)
+}
+
+/// Reads vertices as [`read_list`] does, each with its weight: that of the list's column `weight`, else 1.
+///
+/// # Errors
+/// The errors of [`read_list`], or if a weight is none.
+pub fn read_weighted_list(
+    path: &Path,
+    option: &str,
+    purpose: &str,
+    ids: &VertexIds,
+    console: &Console,
+) -> Result<Vec<(VertexId, f64)>, Failure> {
+    let VertexList { vertices, weights, .. } = list(path, true, option, purpose, ids, console)?;
+    let weights = weights.unwrap_or_else(|| vec![1.0; vertices.len()]);
+    Ok(vertices.into_iter().zip(weights).collect())
+}
+
+fn list(
+    path: &Path,
+    weighted: bool,
+    option: &str,
+    purpose: &str,
+    ids: &VertexIds,
+    console: &Console,
+) -> Result<VertexList, Failure> {
     console.stage(format!("reading {}", path.display()));
-    let vertices = read_vertices(path, &ReadOptions::default(), ids)?;
-    if vertices.is_empty() {
+    let list = read_vertex_list(path, &ReadOptions { weighted, ..ReadOptions::default() }, ids)?;
+    if list.vertices.is_empty() {
         return Err(Failure::refused(
             format!("{} has no vertices", named_input(path)),
             format!("list vertices {purpose}, or leave {option} out"),
         ));
     }
-    let count = counted(vertices.len() as u64, "vertex", "vertices");
-    console.say(&format!("read {count} {purpose} from {}", named_input(path)));
-    Ok(vertices)
+    let count = counted(list.vertices.len() as u64, "vertex", "vertices");
+    let columns = match list.summary.is_plain() {
+        true => String::new(),
+        false => format!(": {}", list.summary),
+    };
+    console.say(&format!("read {count} {purpose} from {}{columns}", named_input(path)));
+    Ok(list)
 }
 
 /// Refuses a batch for a command on a single graph; `does` says what the command does.
@@ -225,6 +256,7 @@ impl ReadArguments {
                 weighted: self.weighted,
                 ids: self.ids.into(),
                 columns,
+                named_ends: self.columns.is_some(),
                 header: self.header(),
                 delimiter: self.delimiter,
                 ..ReadOptions::default()

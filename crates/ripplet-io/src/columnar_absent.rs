@@ -6,7 +6,7 @@ use crate::label_table::LabelTable;
 use crate::source::Source;
 use crate::summary::ReadColumns;
 use crate::text::GraphRows;
-use crate::vertex_rows::{Asked, FoundColumns, Header, VertexRow};
+use crate::vertex_rows::{Asked, Form, FoundColumns, VertexRow};
 use crate::{Format, NotBuiltIn, Place, ReadError, ReadErrorKind, ReadOptions};
 use bytes::Bytes;
 use ripplet_graph::{EdgeTable, ExternalId};
@@ -65,7 +65,7 @@ pub(crate) fn vertex_rows(
     _: Bytes,
     format: Format,
     _: &[&[&str]],
-    _: Header,
+    _: Form,
     _: Asked<'_>,
     _: impl FnMut(VertexRow<'_>) -> Result<(), Fault>,
 ) -> Result<FoundColumns, Fault> {

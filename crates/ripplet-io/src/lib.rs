@@ -105,4 +105,4 @@ pub use table_parts::is_part_of;
 pub use values::{parse_values, read_values};
 pub use vertex_rows::ValueKind;
 pub use vertex_table::{VertexTable, VertexValues, parse_vertex_table, read_vertex_table};
-pub use vertices::{parse_vertices, read_vertices};
+pub use vertices::{ListSummary, VertexList, parse_vertices, read_vertex_list, read_vertices};

@@ -25,6 +25,9 @@ pub struct ReadOptions {
     pub ids: IdKind,
     /// Columns of a table to read.
     pub columns: Columns,
+    /// Whether the ends of an edge are the columns of `columns` also if these are the default ones: a table needs a header with
+    /// `source` and `target`, and other known names do not count. Other names in `columns` imply it.
+    pub named_ends: bool,
     /// Whether the first row of a text table is a header.
     pub header: Header,
     /// Separator of a text table; detected from the first rows by default.
@@ -34,6 +37,21 @@ pub struct ReadOptions {
     pub label_columns: Option<[String; 2]>,
     /// Ends the reading of edges, between blocks of rows.
     pub cancel: Cancel,
+}
+
+impl ReadOptions {
+    /// Whether the ends of an edge are the columns of `columns` alone, not others with known names.
+    pub(crate) fn has_named_ends(&self) -> bool {
+        let default = Columns::default();
+        self.named_ends
+            || self.columns.source != default.source
+            || self.columns.target != default.target
+    }
+
+    /// Whether one of the columns was chosen.
+    pub(crate) fn has_named_columns(&self) -> bool {
+        self.named_ends || self.columns != Columns::default()
+    }
 }
 
 /// Separator of a text table.

@@ -7,7 +7,7 @@ use crate::small::is_plain_file;
 use crate::source::{Pace, Source};
 use crate::summary::{ReadColumns, ReadSummary};
 use crate::text::{self, Text, Vertices};
-use crate::{Columns, Compression, Format, Place, ReadError, ReadErrorKind, ReadOptions};
+use crate::{Compression, Format, Place, ReadError, ReadErrorKind, ReadOptions};
 use crate::{bv, columnar, table_parts};
 use bytes::Bytes;
 use ripplet_graph::{EdgeTable, memory};
@@ -70,7 +70,7 @@ pub fn read_edges_with_summary(
     path: &Path,
     options: &ReadOptions,
 ) -> Result<(EdgeTable, ReadSummary), ReadError> {
-    let is_told = options.columns != Columns::default();
+    let is_told = options.has_named_columns();
     match table_parts::files_of(path)? {
         Some(files) => table_parts::join(path, &files, is_told, |file| {
             table_parts::check_is_table(file.path(), format_of(file.path(), options)?)?;

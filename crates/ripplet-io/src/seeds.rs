@@ -13,7 +13,7 @@ use crate::label_table::push_missing;
 use crate::missing::is_missing_name;
 use crate::names::NameSet;
 use crate::summary::{ReadColumn, grouped};
-use crate::vertex_rows::{FoundColumns, Header, Value};
+use crate::vertex_rows::{Form, FoundColumns, Value};
 use crate::vertex_table::{Source, vertex_rows};
 use crate::{Format, Place, ReadError, ReadOptions};
 use ripplet_graph::{Names, VertexId, VertexIds, memory};
@@ -165,7 +165,7 @@ fn seeds(source: Source<'_>, ids: &VertexIds, unknown: UnknownSeeds) -> Result<S
         let (mut rows, mut skipped, mut missing) = (Vec::new(), 0, 0);
         let mut seen = memory::filled(false, ids.len())?;
         let mut clusters = NameSet::default();
-        let found = vertex_rows(source, ids, &COLUMNS, Header::Optional, |row| {
+        let found = vertex_rows(source, ids, &COLUMNS, Form::Seeds, |row| {
             let vertex = match (ids.find(row.id), unknown) {
                 (Some(vertex), _) => vertex,
                 (None, UnknownSeeds::Skip) => {

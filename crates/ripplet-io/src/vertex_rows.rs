@@ -82,12 +82,15 @@ impl Value<'_> {
     }
 }
 
-/// Whether a text must have a header.
+/// Form of a table about vertices.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Header {
-    Needed,
+pub(crate) enum Form {
+    /// Columns by name: a text needs a header.
+    Table,
     /// Without a header, the columns are the id and the requested ones, in this order.
-    Optional,
+    Seeds,
+    /// Without a header, a line is an id.
+    List,
 }
 
 /// Known names of the column of ids.

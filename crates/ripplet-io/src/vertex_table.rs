@@ -14,7 +14,7 @@ use crate::map::map;
 use crate::read::{in_memory, open};
 use crate::text::{Text, records};
 use crate::vertex_rows::{
-    Asked, FoundColumns, Header, IDS, Labelled, Positions, Value, ValueKind, VertexRow,
+    Asked, Form, FoundColumns, IDS, Labelled, Positions, Value, ValueKind, VertexRow,
 };
 use crate::{Format, Place, ReadError, ReadOptions};
 use bytes::Bytes;
@@ -93,7 +93,7 @@ fn vertex_table(
             wanted.iter().map(|(name, _)| std::slice::from_ref(name)).collect();
         let mut columns: Vec<Building> = wanted.iter().map(|_| Building::default()).collect();
         let (mut seen, mut skipped) = (memory::filled(false, ids.len())?, 0);
-        let found = vertex_rows(source, ids, &names, Header::Needed, |row| {
+        let found = vertex_rows(source, ids, &names, Form::Table, |row| {
             let Some(vertex) = ids.find(row.id) else {
                 skipped += 1;
                 return Ok(());
@@ -212,24 +212,24 @@ pub(crate) fn vertex_rows(
     source: Source<'_>,
     ids: &VertexIds,
     wanted: &[&[&str]],
-    header: Header,
+    form: Form,
     visit: impl FnMut(VertexRow<'_>) -> Result<(), Fault>,
 ) -> Result<FoundColumns, Fault> {
     let asked = source.label_columns();
     let format = source.format();
     match format {
         Format::Parquet | Format::Arrow => {
-            columnar::vertex_rows(source.bytes()?, format, wanted, header, asked, visit)
+            columnar::vertex_rows(source.bytes()?, format, wanted, form, asked, visit)
         }
         Format::Tsv | Format::Csv => {
-            let options = TextOptions { format, ids, header, asked };
+            let options = TextOptions { format, ids, form, asked };
             of_text(&mut source.text()?, options, wanted, visit)
         }
-        Format::EdgeList if header == Header::Optional => {
-            let options = TextOptions { format, ids, header, asked };
+        Format::EdgeList if form != Form::Table => {
+            let options = TextOptions { format, ids, form, asked };
             of_text(&mut source.text()?, options, wanted, visit)
         }
-        _ if header == Header::Optional => Err(Fault::whole(
+        _ if form != Form::Table => Err(Fault::whole(
             "a table about vertices is .txt, .tsv, .csv (each also .gz or .zst), .parquet or .arrow",
         )),
         _ => Err(Fault::whole(
@@ -243,7 +243,7 @@ pub(crate) fn vertex_rows(
 struct TextOptions<'a> {
     format: Format,
     ids: &'a VertexIds,
-    header: Header,
+    form: Form,
     asked: Asked<'a>,
 }
 
@@ -252,7 +252,7 @@ impl TextOptions<'_> {
     fn first_row(&self, names: &[&str], wanted: &[&[&str]]) -> Result<FirstRow, String> {
         let mut named = Positions::by_name(names, wanted);
         let owned = || names.iter().map(|name| (*name).to_owned()).collect();
-        if self.header == Header::Needed {
+        if self.form == Form::Table {
             named.check_distinct(names)?;
             let (names, width) = (Some(owned()), names.len());
             return Ok(FirstRow { positions: named, names, width, may_vary: false });
@@ -262,15 +262,21 @@ impl TextOptions<'_> {
         let is_vertex = || self.ids.find(ExternalId::Name(id)).is_some();
         // A row of separators has no field.
         let first = names.first().copied().unwrap_or_default();
+        let is_known = |name: &str| IDS.iter().any(|id| name.eq_ignore_ascii_case(id));
         let is_header = match labelled {
             Labelled::ByName => true,
             Labelled::Known => !is_vertex(),
-            Labelled::No | Labelled::ByNumber => {
-                IDS.iter().any(|id| first.eq_ignore_ascii_case(id))
-            }
+            // Several fields of a list need a header, which may have the ids anywhere.
+            Labelled::No if self.form == Form::List && named.id > 0 => !is_vertex(),
+            Labelled::No | Labelled::ByNumber => is_known(first),
         };
         if is_header {
             named.check_distinct(names)?;
+        } else if self.form == Form::List {
+            if width_of(names) > 1 {
+                return Err(self.several(names));
+            }
+            named = Positions { id: 0, wanted: vec![None; wanted.len()] };
         } else if labelled != Labelled::ByNumber {
             if width_of(names) > wanted.len() + 1 {
                 return Err(unnamed(names));
@@ -284,6 +290,43 @@ impl TextOptions<'_> {
         let width = if is_header { names.len() } else { width_of(names) };
         let may_vary = !is_header && labelled == Labelled::ByNumber;
         Ok(FirstRow { positions: named, names: is_header.then(owned), width, may_vary })
+    }
+
+    /// Returns the message for a line of a list with several fields.
+    fn several(&self, row: &[&str]) -> String {
+        let quotes = match self.format {
+            Format::EdgeList => "",
+            _ => ", or put an id that holds the separator in double quotes",
+        };
+        format!(
+            "the line has {} fields, and a list has an id a line: `{}`; write each id on a line of its own{quotes}; a list with \
+             further columns needs their names in the first row, such as `id` and `note`",
+            width_of(row),
+            listed(row)
+        )
+    }
+
+    /// Rejects a row that is longer than the first one.
+    fn check_width(&self, row: &[&str], first: &FirstRow) -> Result<(), String> {
+        let width = width_of(row);
+        if width <= first.width || first.may_vary {
+            return Ok(());
+        }
+        if self.form == Form::List && first.width == 1 {
+            return Err(self.several(row));
+        }
+        let what = if first.names.is_some() { "the header" } else { "the first row" };
+        let remedy = match self.format {
+            Format::EdgeList => {
+                "separate fields by tabs if one holds blanks, or use a .csv with that field in double quotes"
+            }
+            _ => "put a field that holds the separator in double quotes",
+        };
+        Err(format!(
+            "the row has {width} fields, and {what} {}: `{}`; {remedy}",
+            first.width,
+            listed(row)
+        ))
     }
 }
 
@@ -300,20 +343,6 @@ fn unnamed(row: &[&str]) -> String {
         width_of(row),
         listed(row)
     )
-}
-
-/// Rejects a row that is longer than the first one.
-fn check_width(row: &[&str], first: &FirstRow) -> Result<(), String> {
-    let width = width_of(row);
-    if width <= first.width || first.may_vary {
-        return Ok(());
-    }
-    let what = if first.names.is_some() { "the header" } else { "the first row" };
-    Err(format!(
-        "the row has {width} fields, and {what} {}: `{}`; put a field that holds the separator in double quotes",
-        first.width,
-        listed(row)
-    ))
 }
 
 /// Contents of the first row of a text.
@@ -334,8 +363,8 @@ fn of_text(
     mut visit: impl FnMut(VertexRow<'_>) -> Result<(), Fault>,
 ) -> Result<FoundColumns, Fault> {
     let mut first: Option<FirstRow> = None;
-    let tabs = matches!(options.ids, VertexIds::Names(_));
-    records(text, options.format, tabs, |line, fields| {
+    let TextOptions { format, ids, form, .. } = options;
+    records(text, format, form, ids, |line, fields| {
         let names: Vec<&str> = fields.iter().map(AsRef::as_ref).collect();
         let fault = |why| Fault::line(line, why);
         let first = match &mut first {
@@ -348,7 +377,7 @@ fn of_text(
                 first
             }
         };
-        check_width(&names, first).map_err(fault)?;
+        options.check_width(&names, first).map_err(fault)?;
         let positions = &first.positions;
         let field = |at: usize| match names.get(at) {
             Some(&"") => Err(Fault::line(line, format!("field {} is empty", at + 1))),

@@ -442,9 +442,11 @@ pub fn load_options(options: &Options<'_>) -> PyResult<LoadOptions> {
         }
     };
     let columns = Columns::default();
+    let [source, target] = [options.text("source")?, options.text("target")?];
+    let named_ends = source.is_some() && target.is_some();
     let columns = Columns {
-        source: options.text("source")?.unwrap_or(columns.source),
-        target: options.text("target")?.unwrap_or(columns.target),
+        source: source.unwrap_or(columns.source),
+        target: target.unwrap_or(columns.target),
         weight: options.text("weight")?.unwrap_or(columns.weight),
         graph: columns.graph,
     };
@@ -459,6 +461,7 @@ pub fn load_options(options: &Options<'_>) -> PyResult<LoadOptions> {
             weighted,
             ids,
             columns,
+            named_ends,
             header,
             delimiter: options.parsed::<Delimiter>("delimiter")?,
             ..ReadOptions::default()

@@ -13,7 +13,7 @@ use crate::failure::{Ending, Failure};
 use crate::message::counted;
 use crate::on_ranks::start;
 use crate::ranks::{Ranks, RanksArguments, not_on_ranks};
-use crate::reading::{check_standard_input, read_list};
+use crate::reading::{check_standard_input, read_list, read_weighted_list};
 use crate::values::{ValueArguments, Weights};
 use clap::Args;
 use ripplet::Storage;
@@ -113,18 +113,20 @@ impl<'a> Listed<'a> {
             Listed::From(_) => "to start at",
             Listed::Of(_) => "to compute",
         };
-        let vertices = read_list(self.path(), self.option(), purpose, graph.ids(), console)?;
         let refused = |error: &dyn fmt::Display| {
             Failure::refused(error.to_string(), "list vertices of the graph")
         };
         if let Listed::JumpTo(_) = self {
-            let jumps = Jumps::to(graph.vertices(), vertices.into_iter().map(|v| (v, 1.0)));
+            let weights =
+                read_weighted_list(self.path(), self.option(), purpose, graph.ids(), console)?;
+            let jumps = Jumps::to(graph.vertices(), weights);
             let jumps = jumps.map_err(|error| match error {
                 JumpsError::OutOfMemory(error) => error.into(),
                 error => refused(&error),
             })?;
             return Ok((run.personalize(jumps), None));
         }
+        let vertices = read_list(self.path(), self.option(), purpose, graph.ids(), console)?;
         let chosen = Sources::new(graph.vertices(), vertices).map_err(|error| match error {
             SourcesError::OutOfMemory(error) => error.into(),
             error => refused(&error),

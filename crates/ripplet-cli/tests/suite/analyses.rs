@@ -241,6 +241,24 @@ fn ranks_of_a_small_graph() {
         sandbox.write("known.txt", text);
         sandbox.fails(run, 2, &parts);
     }
+    // In proportion to a column of weights.
+    sandbox.write("known.csv", "id,note,weight\na,x,3\nb,y,1\n");
+    let run = "pagerank graph.txt -o out.txt --iterations 1 --damping 0 --personalize known.csv";
+    let said = sandbox.run(run);
+    let columns =
+        "to jump to from known.csv: id = \"id\", weight = \"weight\"; 1 other column ignored";
+    assert!(said.code == Some(0) && said.error.contains(columns), "{said:?}");
+    assert_eq!(sandbox.read("out.txt"), "a 0.75\nb 0.25\nc 0\n");
+    for (text, parts) in [
+        ("id,weight\na,-1\n", ["known.csv:2", "`-1` is not a weight"]),
+        ("id,weight\na,x\n", ["known.csv:2", "`x` is not a weight"]),
+        ("id,weight\na,\n", ["known.csv:2", "field 2 is empty"]),
+        ("id,weight\na,0\n", ["at least one", "a weight above 0"]),
+        ("a,3\nb,1\n", ["known.csv:1", "an id a line"]),
+    ] {
+        sandbox.write("known.csv", text);
+        sandbox.fails(run, 2, &parts);
+    }
     // A walk that never jumps goes back and forth for ever.
     sandbox.write("star.txt", "a b\na c\n");
     let parts = ["after 1000 rounds", "still change", "--iterations"];
@@ -308,6 +326,8 @@ fn distances_from_chosen_vertices_are_those_of_all_pairs() {
     }
     sandbox.write("from.txt", "a\n");
     sandbox.write("many.csv", "graph,source,target\nx,a,b\ny,a,b\n");
+    sandbox.write("from.txt", "a b\n");
+    sandbox.fails(run, 2, &["from.txt:1: `a b` is no vertex", "an id a line"]);
     let run = "apsp many.csv --batch -o out.txt --sources from.txt";
     sandbox.fails(run, 2, &["--sources names vertices of one graph", "one by one"]);
 }
@@ -354,6 +374,19 @@ fn closeness_of_chosen_vertices_is_that_of_all() {
     }
     sandbox.write("some.txt", "a\n");
     sandbox.write("many.csv", "graph,source,target\nx,a,b\ny,a,b\n");
+    // Ids with blanks, of which one begins with another.
+    sandbox.write("names.csv", "source,target\nAnn Lee,Bob\nBob,Cid Poe\nAnn,Bob\nAnn,Dan\n");
+    for (list, text) in [
+        ("one.txt", "Ann Lee\nCid Poe\n"),
+        ("one.csv", "id\nAnn Lee\nCid Poe\n"),
+        ("one.tsv", "id\n\"Ann Lee\"\n\"Cid Poe\"\n"),
+    ] {
+        sandbox.write(list, text);
+        sandbox.ok(&format!("closeness names.csv -o out.csv --vertices {list}"));
+        let ids = sandbox.read("out.csv");
+        let ids: Vec<&str> = ids.lines().filter_map(|row| row.split(',').next()).collect();
+        assert_eq!(ids, ["id", "Ann Lee", "Cid Poe"], "{list}");
+    }
     let run = "closeness many.csv --batch -o out.txt --vertices some.txt";
     sandbox.fails(run, 2, &["--vertices names vertices of one graph", "one by one"]);
 }

@@ -59,6 +59,20 @@ fn a_table_that_may_mean_two_things_is_refused_with_the_option_to_use() {
 }
 
 #[test]
+fn columns_of_the_names_source_and_target_need_a_header() {
+    let sandbox = Sandbox::with([
+        ("words.csv", "source,target\ntarget,x\n"),
+        ("other.csv", "from,to\na,b\n"),
+        ("none.csv", "1,2\n2,3\n"),
+    ]);
+    sandbox.fails("info words.csv", 2, &["words.csv:1", "use --header or --no-header"]);
+    let said = sandbox.ok("info words.csv --columns source,target");
+    assert!(said.contains("source = \"source\", target = \"target\""), "{said}");
+    sandbox.fails("info other.csv --columns source,target", 2, &["no column `source`", "from, to"]);
+    sandbox.fails("info none.csv --columns source,target", 2, &["expected a header row"]);
+}
+
+#[test]
 fn what_a_file_lacks_or_has_in_vain_is_noted() {
     let sandbox = Sandbox::with([
         ("many.csv", "graph,source,target\n1,1,2\n2,1,2\n2,2,3\n"),

@@ -146,7 +146,7 @@ pub struct EdgeColumns {
 /// # Errors
 /// If a column is missing, or several could be an end or the weight; the message advises options of the command.
 pub fn edge_columns(schema: &Schema, options: &ReadOptions) -> Result<EdgeColumns, String> {
-    let ends = ends(schema, &options.columns, None)?;
+    let ends = ends(schema, options, None)?;
     let weight = options.weighted.then(|| weight(schema, &options.columns, ends, &ends));
     let [source, target] = ends;
     Ok(EdgeColumns { source, target, weight: weight.transpose()? })
@@ -277,7 +277,7 @@ impl Layout {
         options: &ReadOptions,
         graph: Option<usize>,
     ) -> Result<Layout, String> {
-        let ends = ends(schema, &options.columns, graph)?;
+        let ends = ends(schema, options, graph)?;
         let apart: Vec<usize> = ends.into_iter().chain(graph).collect();
         let weight = options.weighted.then(|| weight(schema, &options.columns, ends, &apart));
         let weight = weight.transpose()?;
@@ -338,11 +338,14 @@ impl Layout {
 
 /// Returns the columns of an edge's ends: the requested ones, else `source` and `target`, else the only known
 /// pair of names beside the column of graphs.
-fn ends(schema: &Schema, columns: &Columns, graph: Option<usize>) -> Result<[usize; 2], String> {
-    let default = Columns::default();
-    let is_asked = columns.source != default.source || columns.target != default.target;
+fn ends(
+    schema: &Schema,
+    options: &ReadOptions,
+    graph: Option<usize>,
+) -> Result<[usize; 2], String> {
+    let (columns, default) = (&options.columns, Columns::default());
     let is_there = |name: &str| schema.fields().iter().any(|field| field.name() == name);
-    if is_asked || is_there(&default.source) && is_there(&default.target) {
+    if options.has_named_ends() || is_there(&default.source) && is_there(&default.target) {
         return Ok([find(schema, &columns.source)?, find(schema, &columns.target)?]);
     }
     let may_be_end =

@@ -3,7 +3,7 @@
 use super::{Table, Values, floats, id_kind};
 use crate::fault::Fault;
 use crate::shown::shown;
-use crate::vertex_rows::{Asked, FoundColumns, Header, Positions, Value, VertexRow};
+use crate::vertex_rows::{Asked, Form, FoundColumns, Positions, Value, VertexRow};
 use crate::{Format, Place};
 use arrow_array::Array;
 use bytes::Bytes;
@@ -13,7 +13,7 @@ pub(crate) fn vertex_rows(
     bytes: Bytes,
     format: Format,
     wanted: &[&[&str]],
-    header: Header,
+    form: Form,
     asked: Asked<'_>,
     mut visit: impl FnMut(VertexRow<'_>) -> Result<(), Fault>,
 ) -> Result<FoundColumns, Fault> {
@@ -24,7 +24,7 @@ pub(crate) fn vertex_rows(
         return Err(Fault::whole("the table has no column"));
     }
     let mut positions = Positions::by_name(&names, wanted);
-    if header == Header::Optional {
+    if form != Form::Table {
         positions.set_labelled(&names, asked).map_err(Fault::whole)?;
     }
     positions.check_distinct(&names).map_err(Fault::whole)?;

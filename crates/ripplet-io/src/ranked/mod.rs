@@ -26,7 +26,7 @@ mod together;
 use crate::fault::Fault;
 use crate::table_parts::{self, mixed_ids};
 use crate::text::{NO_EDGES, left_out_aside};
-use crate::{Columns, Format, ReadError, ReadErrorKind, ReadOptions, ReadSummary};
+use crate::{Format, ReadError, ReadErrorKind, ReadOptions, ReadSummary};
 use numbers::{IdKind, Numbers};
 use redistribute::Redistributed;
 use ripplet_graph::{
@@ -225,7 +225,7 @@ struct Read {
 
 /// Reads the shares of a rank.
 fn read_shares(shares: &[Share], options: &ReadOptions) -> Read {
-    let mut joined = table_parts::Joined::new(options.columns != Columns::default());
+    let mut joined = table_parts::Joined::new(options.has_named_columns());
     let (mut read, mut first, mut only) = (Read::default(), None, None);
     for share in shares {
         let added = match share.read(options) {
@@ -337,7 +337,7 @@ impl Together<'_> {
         let own = First::of(read);
         let all = self.comm.all_gather("first files", First::message(own.as_ref()).as_bytes())?;
         let first = all.iter().find_map(First::read);
-        let is_told = options.columns != Columns::default();
+        let is_told = options.has_named_columns();
         let refused = match (&first, &own, &read.of_first) {
             (Some(first), Some(own), Some((file, _))) if first.ends != own.ends && !is_told => {
                 let named = Path::new(&first.file);

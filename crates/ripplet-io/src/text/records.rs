@@ -1,24 +1,33 @@
 //! Reads rows of any number of fields, in order.
 
-use super::pairs::separator;
-use super::separator::{fields, is_row};
+use super::pairs;
+use super::separator::{BLANKS, Separator, fields, is_row};
 use super::{Text, token};
 use crate::Format;
 use crate::fault::Fault;
+use crate::vertex_rows::{Form, IDS};
+use ripplet_graph::{ExternalId, VertexIds};
 use std::borrow::Cow;
 
 /// Calls `visit` for each row with its line, from 1, and its fields, in the order of the text.
 ///
-/// Comments and blank lines are skipped. The first row decides on the separator. In a `.csv` or `.tsv` it is
-/// a comma, tab or semicolon, and fields may be quoted. In other texts it is blanks, or tabs if `tabs` is set
-/// and the first row has one.
+/// Comments and blank lines are skipped. The first row decides on the separator:
+///
+/// ```text
+/// .csv, .tsv   a comma, tab or semicolon; without one, a row is one field. Fields may be in quotes.
+/// .txt         integers as ids    blanks
+///              a tab              tabs
+///              a list             none: a line is an id, unless the first is a header of several names
+///              seeds              blanks, unless the first row is the name `id` alone, or a vertex whose id has blanks
+/// ```
 ///
 /// # Errors
 /// The first error of the text or of `visit`.
 pub(crate) fn records(
     text: &mut Text<'_>,
     format: Format,
-    tabs: bool,
+    form: Form,
+    ids: &VertexIds,
     mut visit: impl FnMut(u64, &[Cow<'_, str>]) -> Result<(), Fault>,
 ) -> Result<(), Fault> {
     let mut known = None;
@@ -26,11 +35,66 @@ pub(crate) fn records(
         text.skip_lines(|line| !is_row(line))?;
         let line = text.line() + 1;
         let Some(row) = text.peek_line()? else { return Ok(()) };
-        let separator = *known.get_or_insert_with(|| separator(format, row, tabs));
+        let separator = match known {
+            Some(separator) => separator,
+            None => {
+                let found = separator(row, format, form, ids);
+                *known.insert(found.map_err(|sentence| Fault::line(line, sentence))?)
+            }
+        };
         let split = fields(row, separator).map(|field| utf8(field?)).collect::<Result<Vec<_>, _>>();
         visit(line, &split.map_err(|sentence| Fault::line(line, sentence))?)?;
         text.skip_line();
     }
+}
+
+/// One field a row, or fields between tabs.
+const LINES: Separator = Separator::Runs(b"\t");
+
+/// Returns the separator of rows about vertices, by the first one.
+///
+/// # Errors
+/// If a row of seeds may be a vertex whose id has blanks, or another vertex and its cluster.
+fn separator(row: &[u8], format: Format, form: Form, ids: &VertexIds) -> Result<Separator, String> {
+    let are_names = matches!(ids, VertexIds::Names(_));
+    let found = pairs::separator(format, row, are_names);
+    if found != BLANKS || form == Form::Table {
+        return Ok(found);
+    }
+    match format {
+        Format::Csv => return Ok(Separator::Each(b',')),
+        Format::Tsv => return Ok(Separator::Each(b'\t')),
+        _ if !are_names => return Ok(BLANKS),
+        _ => {}
+    }
+    let is_vertex = |id: &[u8]| {
+        std::str::from_utf8(id).is_ok_and(|id| ids.find(ExternalId::Name(id)).is_some())
+    };
+    let mut parts = fields(row, BLANKS).flatten();
+    let (first, has_more) = (parts.next().unwrap_or_default(), parts.next().is_some());
+    let is_name = IDS.iter().any(|id| first.eq_ignore_ascii_case(id.as_bytes()));
+    let line = row.trim_ascii();
+    Ok(match form {
+        Form::List if is_name && has_more && !is_vertex(line) => BLANKS,
+        Form::List => LINES,
+        _ if !has_more => {
+            if is_name {
+                LINES
+            } else {
+                BLANKS
+            }
+        }
+        _ if !is_vertex(line) => BLANKS,
+        _ if !is_vertex(&first) => LINES,
+        _ => {
+            return Err(format!(
+                "the row may be the seed `{}`, or the seed `{}` and its cluster: write a first row `id`, or `id` and \
+                 `cluster` with a tab between the fields of each row",
+                token::show(line),
+                token::show(&first)
+            ));
+        }
+    })
 }
 
 fn utf8(field: Cow<'_, [u8]>) -> Result<Cow<'_, str>, String> {

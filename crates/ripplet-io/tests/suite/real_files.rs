@@ -124,6 +124,77 @@ fn a_header_with_a_name_less_than_the_rows_have_fields() {
 }
 
 #[test]
+fn known_names_are_a_header_above_names_of_which_some_look_like_numbers() {
+    let plain = ReadOptions::default();
+    for odd in ["12e4", "1.5", "3-4", "3/4", "10:30", "5%", "-3.0", "$7", "2024-01-31"] {
+        for text in [
+            format!("source,target\nab12,cd34\n{odd},ab12\n"),
+            format!("from,to\nab12,cd34\nab12,{odd}\n{odd},cd34\n"),
+            format!("note,from,amount,to\nx,ab12,3,cd34\ny,{odd},4,ab12\n"),
+            format!("sender,receiver,note,day\nab12,cd34,x,1\n{odd},ab12,y,2\n"),
+        ] {
+            let found = read("a.csv", &text, &plain);
+            assert!(found.contains("ab12>cd34"), "{text}: {found}");
+            assert!(found.contains(&format!("{odd}>")), "{text}: {found}");
+        }
+    }
+    let hex: Vec<String> = (0..4000u32)
+        .map(|at| {
+            let hash = |value: u32| value.wrapping_mul(2_654_435_769) ^ value << 13;
+            format!("{:08x},{:08x}\n", hash(at + 7), hash(hash(at)))
+        })
+        .collect();
+    for names in ["source,target", "from,to"] {
+        let found = read("h.csv", format!("{names}\n{}", hex.concat()), &plain);
+        assert!(found.starts_with("read 4,000 edges: source = "), "{}", &found[..200]);
+    }
+    check(&[
+        // Columns of times and of numbers are no ends, whatever their names are.
+        (
+            "b.csv",
+            "from,to,who\n2024-01-31,2024-02-01,ann\n2024-02-01,x,bob\n",
+            &plain,
+            &["does not say which columns"],
+        ),
+        (
+            "c.csv",
+            "from,to,payer,payee\n1.5,2.5,ann,bob\n2.5,x,bob,cyd\n",
+            &plain,
+            &["source = \"payer\", target = \"payee\""],
+        ),
+        (
+            "d.csv",
+            "source,target\n1,2\n1.5,3\n",
+            &plain,
+            &["d.csv:3: ", "`1.5` is not a vertex id"],
+        ),
+        // An edge of two words of which one recurs.
+        ("e.csv", "first,second\nsecond,3/4\n", &plain, &["may name the columns or be an edge"]),
+    ]);
+}
+
+#[test]
+fn columns_that_are_named_need_a_header() {
+    let columns = |source: &str, target: &str| ReadOptions {
+        columns: Columns { source: source.into(), target: target.into(), ..Columns::default() },
+        named_ends: true,
+        ..ReadOptions::default()
+    };
+    let ends = columns("source", "target");
+    let weighted = ReadOptions { weighted: true, ..ends.clone() };
+    check(&[
+        ("a.csv", "source,target\ntarget,x\n", &ends, &["source = \"source\"", "| target>x |"]),
+        ("b.csv", "target,source,weight\na,target,2\n", &weighted, &["| target>a=2 |"]),
+        ("c.csv", "from,to\na,b\n", &ends, &["there is no column `source`", "from, to"]),
+        ("d.csv", "1,2\n2,3\n", &ends, &["--columns names the column source, but no row"]),
+        ("e.csv", "source,target,5\n1,2,6\n", &columns("1", "2"), &["1>2"]),
+        ("f.jsonl", "{\"from\": 1, \"to\": 2}\n", &ends, &["no column `source`"]),
+    ]);
+    let default = read("g.csv", "source,target\ntarget,x\n", &ReadOptions::default());
+    assert!(default.contains("use --header or --no-header"), "{default}");
+}
+
+#[test]
 fn words_for_missing_values_are_noted() {
     let plain = ReadOptions::default();
     let note = "`NA` is a vertex, with all edges of the rows that have that id";

@@ -319,6 +319,32 @@ fn seeds_say_which_columns_were_read() {
 }
 
 #[test]
+fn ids_of_seeds_may_have_blanks() {
+    let ids = VertexIds::Names(Names::new(["Ann", "Ann Lee", "Cid Poe"]));
+    let read = |text: &str, format| {
+        let seeds = parse_seeds(text.as_bytes(), format, &ids, UnknownSeeds::Refuse);
+        let seeds = seeds.map_err(|error| error.to_string())?;
+        Ok::<_, String>(seeds.rows.iter().map(|row| row.vertex).collect::<Vec<_>>())
+    };
+    for (text, format) in [
+        ("id\nAnn Lee\nCid Poe\n", Format::Csv),
+        ("id\n\"Ann Lee\"\n\"Cid Poe\"\n", Format::Csv),
+        ("Ann Lee\nCid Poe\n", Format::Tsv),
+        ("id\nAnn Lee\nCid Poe\n", Format::EdgeList),
+        ("id\tcluster\nAnn Lee\ta b\nCid Poe\tc\n", Format::EdgeList),
+    ] {
+        assert_eq!(read(text, format), Ok(vec![1, 2]), "{text:?}");
+    }
+    // No other vertex begins the row.
+    assert_eq!(read("Cid Poe\nAnn Lee\n", Format::EdgeList), Ok(vec![2, 1]));
+    assert_eq!(read("Ann x\n", Format::EdgeList), Ok(vec![0]));
+    let unclear = read("Ann Lee\nCid Poe\n", Format::EdgeList).unwrap_err();
+    assert!(unclear.contains("the seed `Ann Lee`, or the seed `Ann` and its cluster"), "{unclear}");
+    let wide = read("Ann\nCid Poe\n", Format::EdgeList).unwrap_err();
+    assert!(wide.contains(":2: the row has 2 fields") && wide.contains("by tabs"), "{wide}");
+}
+
+#[test]
 fn a_row_of_a_vertex_table_is_not_wider_than_its_header() {
     let error = sentence(table("t.csv", "id,amount,age\nann,-2,1\nbob,1,000,3\ncy,0.5,7\n"));
     assert!(error.contains("t.csv:3: the row has 4 fields, and the header 3"), "{error}");

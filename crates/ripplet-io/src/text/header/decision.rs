@@ -40,7 +40,7 @@ impl Sample<'_> {
             // The error is reported for its row.
             return Ok(Decision { header: false, source: 0, target: 1, weight: 2, mark: None });
         }
-        let asked = asked_for(&options.columns);
+        let asked = asked_for(options);
         if asked.is_none() {
             self.check_no_matrix()?;
             self.check_no_attributes()?;
@@ -88,7 +88,7 @@ impl Sample<'_> {
 
     /// Whether `--columns` has column numbers alone.
     pub(in crate::text) fn is_asked_by_number(&self, options: &ReadOptions) -> bool {
-        asked_for(&options.columns).is_some_and(are_numbers)
+        asked_for(options).is_some_and(are_numbers)
     }
 
     /// Whether the first row is a header.
@@ -125,9 +125,8 @@ impl Sample<'_> {
                 && !self.recurs(ends));
         }
         let recurs = self.recurs(ends);
-        // If an id of the first row recurs, values that are no ids do not make its names unknown.
-        let names = known.sure.len() + known.likely.len() > 0 || recurs && self.has_known_names();
-        if names {
+        // Values that are no ids do not make known names unknown.
+        if !known.likely.is_empty() || self.has_known_names() {
             let letters = self.first.iter().all(|name| name.len() == 1);
             return match recurs {
                 false => Ok(true),
@@ -723,10 +722,8 @@ fn is_matrix(rows: &[&[Field<'_>]]) -> bool {
 }
 
 /// Returns the columns that `--columns` names, if it is given.
-fn asked_for(columns: &Columns) -> Option<&Columns> {
-    let default = Columns::default();
-    let is_default = columns.source == default.source && columns.target == default.target;
-    (!is_default).then_some(columns)
+fn asked_for(options: &ReadOptions) -> Option<&Columns> {
+    options.has_named_ends().then_some(&options.columns)
 }
 
 /// Whether both ends are column numbers.

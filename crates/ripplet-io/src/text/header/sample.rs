@@ -199,10 +199,19 @@ impl<'a> Sample<'a> {
         }) && seen >= least
     }
 
-    /// Whether no value of a column is a date, a fraction, or another number that is no integer.
+    /// Whether the values of a column may be ids: none is a date, a fraction or another number that is no integer, or at
+    /// least as many are words. Beside names, `12e4` and `3/4` are names, too.
     fn may_be_ids(&self, column: usize) -> bool {
+        let (mut words, mut measures) = (0, 0);
         let fields = self.others.iter().filter_map(|row| row.get(column));
-        fields.into_iter().all(|field| Kind::of(field) != Kind::Number || is_integer(field))
+        for field in fields.filter(|field| !is_missing(field) && !is_of_signs(field)) {
+            match Kind::of(field) {
+                Kind::Word => words += 1,
+                Kind::Number if !is_integer(field) => measures += 1,
+                Kind::Number | Kind::Empty => {}
+            }
+        }
+        measures <= words
     }
 
     /// Whether an id of the first row recurs in the columns of the ends.
