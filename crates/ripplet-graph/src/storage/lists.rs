@@ -1,7 +1,8 @@
 //! Access to neighbour lists, plain or compressed, by generic code.
 
 use super::compressed::{CompressedAdjacency, CompressedNeighbors, CompressedShard};
-use super::{Neighbors, Shard, prefetch};
+use super::prefetch::prefetch;
+use super::{Neighbors, Shard};
 use crate::VertexId;
 use crate::memory::{self, OutOfMemory};
 use rayon::prelude::*;

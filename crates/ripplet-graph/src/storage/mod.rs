@@ -49,6 +49,7 @@
 mod flat;
 mod lists;
 mod plain;
+mod prefetch;
 mod stored;
 mod vertex_lists;
 mod view;
@@ -60,9 +61,10 @@ pub use lists::{Decoded, GraphLists, NeighborLists, ShardLists};
 pub use plain::{
     Adjacency, Direction, Graph, GraphBytes, InvalidGraph, MAX_SHARD_ARCS, Neighbors, Shard,
 };
+pub use prefetch::prefetch;
 pub use stored::{Storage, StoredGraph};
 pub use vertex_lists::{
     DecodedParts, EitherParts, ListParts, Listed, OneList, PlainParts, PlainPlace,
-    PlainVertexLists, VertexLists, prefetch,
+    PlainVertexLists, VertexLists,
 };
 pub use view::{GraphView, ViewNeighbors};

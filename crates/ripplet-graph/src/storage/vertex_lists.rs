@@ -4,6 +4,7 @@
 //! slices with prefetching, compressed ones are decoded into an array on the stack.
 
 use super::compressed::{CompressedGraph, CompressedShard};
+use super::prefetch::prefetch;
 use super::{GraphView, Neighbors, ShardLists};
 use crate::VertexId;
 use rayon::prelude::*;
@@ -446,19 +447,6 @@ impl PlainPlace<'_, '_> {
     fn fetch_values<T>(self, values: &[T]) {
         self.parts().each(|neighbors, _| fetch_values(neighbors, values));
     }
-}
-
-/// Prefetches the cache line of a value; does nothing if there is no such value or instruction.
-#[inline]
-pub fn prefetch<T>(values: &[T], index: usize) {
-    #[cfg(all(target_arch = "x86_64", not(miri)))]
-    if let Some(value) = values.get(index) {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: a prefetch reads nothing and never faults; the pointer is a live reference's.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(value).cast()) };
-    }
-    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
-    let _ = (values, index);
 }
 
 #[cfg(test)]
