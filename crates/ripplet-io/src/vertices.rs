@@ -174,11 +174,11 @@ fn list(source: Source<'_>, ids: &VertexIds, weighted: bool) -> Result<VertexLis
 /// Returns the message for an id that is none of the graph's.
 fn no_vertex(id: ExternalId<'_>, ids: &VertexIds) -> String {
     let is_vertex = |part: &str| ids.find(ExternalId::Name(part)).is_some();
-    let mut parts = match id {
-        ExternalId::Name(text) => text.split([' ', '\t', ',', ';', '|']),
-        ExternalId::Unsigned(_) | ExternalId::Signed(_) => "".split([' ', '\t', ',', ';', '|']),
+    let text = match id {
+        ExternalId::Name(text) => text,
+        ExternalId::Unsigned(_) | ExternalId::Signed(_) => "",
     };
-    let hint = match parts.any(is_vertex) {
+    let hint = match text.split([' ', '\t', ',', ';', '|']).any(is_vertex) {
         true => {
             ": write an id a line, or columns with their names in the first row, such as `id` and `note`"
         }

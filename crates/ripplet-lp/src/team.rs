@@ -116,7 +116,7 @@ impl Drop for End<'_> {
 }
 
 /// Calls `lead` with a team of at most `helpers` threads of the current pool beside the calling one.
-pub(crate) fn with_team<T: Send>(helpers: usize, lead: impl FnOnce(&ThreadTeam) -> T + Send) -> T {
+fn with_team<T: Send>(helpers: usize, lead: impl FnOnce(&ThreadTeam) -> T + Send) -> T {
     let (mut lead, mut result) = (Some(lead), None);
     lead_team(helpers, &mut |team| result = lead.take().map(|lead| lead(team)));
     result.unwrap_or_else(|| unreachable!("a team is led once"))

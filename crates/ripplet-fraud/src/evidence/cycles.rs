@@ -159,7 +159,7 @@ struct Slot {
     listed: u32,
     /// Number of payments from which on it can pass money on.
     least: u32,
-    /// The latest time at which it can pass money on with at most 1, 2, … payments, if with so many.
+    /// The latest time at which it can pass money on with at most 1, 2, … payments, from `least` on.
     latest: [u32; FROM_END],
 }
 
