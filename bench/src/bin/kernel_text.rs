@@ -30,7 +30,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let direction = if directed { Direction::Directed } else { Direction::Undirected };
         let graph = GraphBuilder::new().direction(direction).build(edges)?;
         let lcc = Lcc::new(Definition::Ldbc).with_triangles();
-        println!("{}", lcc::source(&graph, lcc, Kernels::Measured).text);
+        println!("{}", lcc::source(&graph, lcc).text);
         return Ok(());
     }
     if argument(0, "lpa") == "swarm" {

@@ -51,7 +51,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("{} triangles, mean {:.6}", found.triangle_count, found.mean());
     // The first run also compiles and allocates.
     on_gpu.profile(&graph)?;
-    let Profile { steps, by_edge, .. } = on_gpu.profile(&graph)?;
+    let Profile { steps, .. } = on_gpu.profile(&graph)?;
     for (name, seconds) in &steps {
         println!("    {name:28} {:.3} ms", seconds * 1e3);
     }
@@ -62,14 +62,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     let counting: f64 = counting.map(|(_, seconds)| seconds).sum();
     let all: f64 = steps.iter().map(|(_, seconds)| seconds).sum();
     println!("all steps {:.3} ms, counting {:.3} ms", all * 1e3, counting * 1e3);
-    if let Some(by_edge) = by_edge {
-        println!(
-            "a thread an edge {:.3} ms: {:.1} times the counting, {:.1} times all with it",
-            by_edge * 1e3,
-            by_edge / counting,
-            (all - counting + by_edge) / all
-        );
-    }
     if has("--check") {
         let start = Instant::now();
         let expected = lcc.run(&graph, &mut ())?;

@@ -138,20 +138,20 @@ impl Arguments {
         let Arguments { input, output, to, batch, .. } = self;
         let options = self.reading.options(input, &self.building)?;
         if batch.is_asked(input, &options.read) {
-            return Err(not_on_ranks("a batch", "run it in one process"));
+            return Err(not_on_ranks("converting a batch", "run it in one process"));
         }
         batch.check_unused()?;
         if !options.has_shares(input) {
-            let what = format!("reading {} in parts", named_input(input));
+            let what = format!("converting {}", named_input(input));
             return Err(not_on_ranks(
                 &what,
-                "run it in one process: tables of edges are read in parts",
+                "run it in one process: ranks convert tables of edges alone",
             ));
         }
         let format = to.or_else(|| Format::of_path(output).map(|(format, _)| format));
         if format != Some(Format::Rg) || is_standard(output) {
             let what = format!("writing {}", output.display());
-            return Err(not_on_ranks(&what, "name an .rg, which ranks read in parts"));
+            return Err(not_on_ranks(&what, "name an .rg, or run it in one process"));
         }
         if ranks.is_first() {
             check_graph_place(output, *to, &[input])?;

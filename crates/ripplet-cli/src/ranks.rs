@@ -64,6 +64,7 @@ pub struct RanksArguments {
         long,
         value_name = "SECONDS",
         default_value_t = DEADLINE,
+        allow_negative_numbers = true,
         value_parser = clap::value_parser!(u32).range(1..=86_400)
     )]
     rank_deadline: u32,
@@ -496,7 +497,8 @@ fn leave_after(lost: &CommError, own: usize) -> ! {
             if own > 0 {
                 sleep(FIRST_REPORT);
             }
-            say_lost(format_args!("rank {own} on {}: {lost}", host_of(own)), own > 0);
+            // The rank that hangs may be any other one.
+            say_lost(format_args!("{lost}; rank {own} on {} noticed it", host_name()), own > 0);
         }
     }
     let _stopped = remove_unfinished();

@@ -10,7 +10,7 @@ use ripplet::lp::cpu::{MOST_THREADS, threads_of_environment};
 #[command(next_help_heading = "Running")]
 pub struct ThreadArguments {
     /// Threads to use [default: all cores].
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=MOST_THREADS.into()))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u16).range(1..=MOST_THREADS.into()))]
     threads: Option<u16>,
 }
 

@@ -51,10 +51,10 @@ impl WeightScale {
     /// Returns the scale at which `weights` (finite, 0 or above) fit with the least loss.
     ///
     /// 1. The unit 1, if all are integers below 2^32.
-    /// 2. The power of two at which the largest weight takes 28 bits, if no weight changes by more
-    ///    than [`WeightLoss::NEGLIGIBLE`].
-    /// 3. A power of ten at which every weight is a whole number of units: cents, up to
+    /// 2. A power of ten at which every weight is a whole number of units: cents, up to
     ///    42,949,672.95.
+    /// 3. The power of two at which the largest weight takes 28 bits, if no weight changes by more
+    ///    than [`WeightLoss::NEGLIGIBLE`].
     /// 4. The power of two at which the largest weight takes 32 bits.
     ///
     /// In any case the sum over all arcs stays below 2^62 units.
@@ -84,12 +84,14 @@ impl WeightScale {
         let of_bits = |bits_of_largest: i32| {
             WeightScale::binary(by_total.min(bits_of_largest - bits(all.largest)))
         };
-        let usual = of_bits(REAL_WEIGHT_BITS);
-        if usual.loss_of_all(weights, reduce)?.changed == 0 {
-            return Ok(usual);
+        if let Some(decimal) = WeightScale::decimal(weights, &all, reduce)? {
+            return Ok(decimal);
         }
-        let decimal = WeightScale::decimal(weights, &all, reduce)?;
-        Ok(decimal.unwrap_or_else(|| of_bits(WIDE_WEIGHT_BITS)))
+        let usual = of_bits(REAL_WEIGHT_BITS);
+        match usual.loss_of_all(weights, reduce)?.changed {
+            0 => Ok(usual),
+            _ => Ok(of_bits(WIDE_WEIGHT_BITS)),
+        }
     }
 
     /// Returns the decimal scale that represents each of all weights exactly, if there is one.
@@ -527,16 +529,25 @@ mod tests {
     }
 
     #[test]
-    fn weights_that_were_stored_exactly_are_stored_as_before() {
-        // The exponents from before there were decimal units.
-        for (weights, exponent) in [
-            (&[0.5, 0.25, 3.0][..], 26),
-            (&[0.1, 0.2], 30),
-            (&[1e6 + 0.5, 1.5], 8),
+    fn few_decimals_come_before_powers_of_two() {
+        for (weights, code) in [
+            (&[0.5, 0.25, 3.0][..], 4098),
+            (&[0.1, 0.2], 4097),
+            (&[1e6 + 0.5, 1.5], 4097),
+            // Too large, and too many decimals.
             (&[5e9, 1e9], -5),
+            (&[1.0 / 3.0, 2.0], 26),
+            (&[f64::from(0.1f32), 0.5], 28),
         ] {
-            assert_eq!(WeightScale::fitting(weights).code(), exponent, "{weights:?}");
+            assert_eq!(WeightScale::fitting(weights).code(), code, "{weights:?}");
         }
+    }
+
+    #[test]
+    fn sums_of_cents_are_those_of_decimals() {
+        let scale = WeightScale::fitting(&[10.1, 20.2, 19.99]);
+        let sum = u64::from(scale.quantize(10.1)) + u64::from(scale.quantize(20.2));
+        assert_eq!(scale.weight(sum), 30.3);
     }
 
     #[test]

@@ -89,10 +89,7 @@ impl Settings {
             return Err(SettingsError::NoPhase);
         }
         StopRule::check(&self.stop)?;
-        if !self.counter.keeps_every_label() && !program.follows_frequency {
-            let (program, counter) = (program.name.clone(), self.counter.to_string());
-            return Err(SettingsError::NeedsEveryLabel { program, counter });
-        }
+        self.check_counter(&program.name, program.follows_frequency)?;
         columns::check(&program.columns, &self.columns, vertices)?;
         if let Some(checkpoint) = &self.resume {
             checkpoint.check(vertices, program)?;
@@ -109,6 +106,25 @@ impl Settings {
                 last: vertices.saturating_sub(1),
             }),
             None => Ok(()),
+        }
+    }
+
+    /// Checks that the counter keeps what a program reads, before there is a graph.
+    ///
+    /// # Errors
+    /// If it keeps but a few labels, and the program, by its name, does not
+    /// [follow frequency](crate::Hints::follows_frequency).
+    pub fn check_counter(
+        &self,
+        program: &str,
+        follows_frequency: bool,
+    ) -> Result<(), SettingsError> {
+        match self.counter.keeps_every_label() || follows_frequency {
+            true => Ok(()),
+            false => Err(SettingsError::NeedsEveryLabel {
+                program: program.to_owned(),
+                counter: self.counter.to_string(),
+            }),
         }
     }
 

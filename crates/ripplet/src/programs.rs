@@ -192,6 +192,7 @@ struct Entry {
     stop: fn() -> Stop,
     keeps_disconnected: bool,
     is_partition: bool,
+    follows_frequency: bool,
 }
 
 static LPA: Entry = Entry {
@@ -207,6 +208,7 @@ static LPA: Entry = Entry {
     stop: Lpa::stop,
     keeps_disconnected: false,
     is_partition: true,
+    follows_frequency: true,
 };
 
 static CDLP: Entry = Entry {
@@ -217,6 +219,7 @@ static CDLP: Entry = Entry {
     stop: Cdlp::stop,
     keeps_disconnected: true,
     is_partition: true,
+    follows_frequency: false,
 };
 
 static LLP: Entry = Entry {
@@ -232,6 +235,7 @@ static LLP: Entry = Entry {
     stop: Stop::default,
     keeps_disconnected: false,
     is_partition: true,
+    follows_frequency: false,
 };
 
 static SLPA: Entry = Entry {
@@ -250,6 +254,7 @@ static SLPA: Entry = Entry {
     stop: Slpa::stop,
     keeps_disconnected: true,
     is_partition: false,
+    follows_frequency: true,
 };
 
 static SEEDED: Entry = Entry {
@@ -264,6 +269,7 @@ static SEEDED: Entry = Entry {
     stop: Seeded::stop,
     keeps_disconnected: true,
     is_partition: false,
+    follows_frequency: true,
 };
 
 impl ProgramName {
@@ -319,6 +325,12 @@ impl ProgramName {
     /// Returns whether each vertex with a label has one community, named by one of its members.
     pub fn is_partition(self) -> bool {
         self.entry().is_partition
+    }
+
+    /// Returns whether frequent labels are enough, so that a counter may keep but a few
+    /// ([`Hints::follows_frequency`](ripplet_lp::Hints::follows_frequency)).
+    pub fn follows_frequency(self) -> bool {
+        self.entry().follows_frequency
     }
 
     /// Returns the program that has a parameter, and the parameter.
@@ -502,6 +514,15 @@ mod tests {
         }
         assert_eq!(MEMORY.to_string(), SLPA.parameters[0].default);
         assert_eq!(THRESHOLD.to_string(), SLPA.parameters[1].default);
+    }
+
+    #[test]
+    fn frequent_labels_are_enough_as_the_programs_say() {
+        let graph = crate::graph_from_edges([("a", "b")]).unwrap();
+        for name in ProgramName::ALL {
+            let info = BuiltIn::from(name).instantiate(&graph).unwrap().info();
+            assert_eq!(name.follows_frequency(), info.follows_frequency, "{name}");
+        }
     }
 
     #[test]

@@ -54,9 +54,7 @@ impl<C: Serialize> Request<'_, C> {
         };
         let of = ReadGraph { open, loaded, shared, threads };
         let graph = of.loaded.graph.view();
-        if of.shared.is_none() {
-            self.remark_on_weights(graph, console);
-        }
+        self.remark_on_weights(graph, console);
         device.fallback().iter().for_each(|fallback| note_fallback(fallback, console));
         let run = AnalysisRun::on(device, graph);
         let run = match (ranks.comm(), &of.shared) {

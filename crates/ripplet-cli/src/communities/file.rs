@@ -22,6 +22,8 @@ pub struct FileJob {
     /// The schedule that it is made for.
     pub schedule: Schedule,
     columns: Vec<ColumnSpec>,
+    /// Whether frequent labels are enough for it.
+    pub follows_frequency: bool,
     program: CompiledProgram,
     /// The table of input columns.
     pub table: Option<PathBuf>,
@@ -48,9 +50,17 @@ impl FileArguments {
         }
         let program = CompiledProgram::compile(&module, &parameters)?;
         let table = self.vertex_table.clone();
-        let ProgramInfo { name, schedule, columns, .. } =
+        let ProgramInfo { name, schedule, columns, follows_frequency, .. } =
             Box::<dyn DynProgram>::from(program.clone()).info();
-        Ok(Some(FileJob { name, schedule, columns, program, table, columns_out: None }))
+        Ok(Some(FileJob {
+            name,
+            schedule,
+            columns,
+            follows_frequency,
+            program,
+            table,
+            columns_out: None,
+        }))
     }
 }
 

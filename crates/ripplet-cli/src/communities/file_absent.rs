@@ -16,6 +16,8 @@ pub struct FileJob {
     pub name: String,
     /// The schedule that it is made for.
     pub schedule: Schedule,
+    /// Whether frequent labels are enough for it.
+    pub follows_frequency: bool,
     /// The table that its columns are read from.
     pub table: Option<PathBuf>,
     /// The table that its columns are written to.

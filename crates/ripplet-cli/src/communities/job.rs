@@ -21,7 +21,7 @@ use ripplet::lp::programs::Guard;
 use ripplet::lp::refine::MergeShare;
 use ripplet::lp::schedules::Parameter;
 use ripplet::lp::small::MinSize;
-use ripplet::lp::{Counter, RankLabels, Settings};
+use ripplet::lp::{Counter, RankLabels, RunError, Settings};
 use ripplet::programs::{BuiltIn, ProgramName};
 use ripplet::{LoadOptions, Storage};
 use std::path::{Path, PathBuf};
@@ -53,6 +53,8 @@ pub struct Job<'a> {
     pub settings: Settings,
     /// Whether the program's promises are tested before the run.
     pub checks_program: bool,
+    /// Whether the settings are those of a preset.
+    pub has_preset: bool,
     /// Whether the counter is chosen by the memory, instead of the settings.
     pub finds_counter: bool,
     /// The storage of the graph's lists, if it is not as in the file.
@@ -77,6 +79,8 @@ impl Arguments {
             ));
         }
         self.check_output(&program)?;
+        let counted = settings.check_counter(program.name(), program.follows_frequency());
+        counted.map_err(|error| Failure::from(RunError::from(error)))?;
         let schedule = settings.schedule;
         if choices.phases.is_some_and(|phases| schedule.with_phases(phases).is_none()) {
             let help = match program.registered() {
@@ -121,6 +125,7 @@ impl Arguments {
             rank_labels: self.rank_labels.into(),
             settings,
             checks_program: self.check_program,
+            has_preset: choices.preset.is_some(),
             finds_counter: choices.counter == Some(CounterChoice::Auto),
             program,
             storage: self.storage()?,
@@ -251,14 +256,24 @@ impl Job<'_> {
     /// Refuses what several ranks cannot do.
     pub fn check_ranks(&self) -> Result<(), Failure> {
         let schedule = self.settings.schedule;
-        let in_place = format!("the schedule {}", schedule.name());
+        let in_place = match self.has_preset {
+            true => "--preset".to_owned(),
+            false => format!("the schedule {}", schedule.name()),
+        };
+        let deterministic = match self.has_preset {
+            true => {
+                "leave --preset out: its schedule async has no order that ranks could keep, \
+                     --schedule phased or sync have, and --counter mg:8 is that of nu-mg8"
+            }
+            false => "use --schedule phased or sync",
+        };
         let files = [Some(&*self.input), self.labels.as_deref(), self.program.reads()];
         let reads_stream = files.into_iter().flatten().any(is_standard);
         let leave_out = |flag: &str| format!("leave {flag} out, or run it in one process");
         let refused = [
             ("refinement", matches!(self.program, Program::Refine(_)), leave_out("--refine")),
             ("--sweep", matches!(self.program, Program::Sweep(_)), "run it at one --gamma".into()),
-            (&in_place, schedule.is_in_place(), "use --schedule phased or sync".into()),
+            (&in_place, schedule.is_in_place(), deterministic.into()),
             ("--counter auto", self.finds_counter, "name the counter: exact, or mg:8".into()),
             ("reading standard input", reads_stream, "name a file that all ranks can read".into()),
         ];

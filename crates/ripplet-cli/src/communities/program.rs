@@ -149,6 +149,16 @@ impl Program {
         }
     }
 
+    /// Returns whether frequent labels are enough for it, so that a counter may keep but a few.
+    pub fn follows_frequency(&self) -> bool {
+        match self {
+            Program::File(file) => file.follows_frequency,
+            // It has no counter.
+            Program::Refine(_) => true,
+            program => program.registered().is_some_and(ProgramName::follows_frequency),
+        }
+    }
+
     /// Returns whether communities stay as the program returns them, also if they are disconnected.
     pub fn keeps_disconnected(&self) -> bool {
         self.registered().is_some_and(ProgramName::keeps_disconnected)

@@ -289,7 +289,7 @@ fn ranks_convert_tables_to_the_file_of_one_process() {
     let before = sandbox.names();
     for (arguments, part) in [
         ("convert ring.csv o.parquet", "writing o.parquet is not possible on several ranks"),
-        ("convert one.rg o.rg", "reading one.rg in parts is not possible on several ranks"),
+        ("convert one.rg o.rg", "converting one.rg is not possible on several ranks"),
         ("convert none.csv o.rg", "none.csv: No such file"),
         ("convert ring.csv no/o.rg", "no/o.rg"),
     ] {
@@ -514,7 +514,11 @@ fn what_ranks_cannot_do_is_refused_once_and_nothing_is_written() {
         ("communities missing.csv -o o.csv", "missing.csv: No such file"),
         ("communities g.csv -o o.nonsense", "o.nonsense"),
         ("communities g.csv -o o.csv --nonsense", "--nonsense"),
-        ("communities g.csv -o o.csv --preset nu-mg8", "the schedule async is not possible"),
+        ("communities g.csv -o o.csv --preset nu-mg8", "--preset is not possible on several ranks"),
+        (
+            "communities g.csv -o o.csv --program llp --counter bm",
+            "the counter bm keeps but a few frequent labels, and the program llp needs",
+        ),
         ("communities g.csv -o o.csv --counter auto", "--counter auto is not possible"),
         ("communities g.csv -o o.csv --program llp --sweep 2", "--sweep is not possible"),
         (

@@ -67,12 +67,3 @@ RIPPLET_KERNEL(ripplet_count_slice, Work, work, 512, 2) {
     ripplet::count_slice(work.state, work.block());
 }
 RIPPLET_KERNEL(ripplet_divide, Work, work, 256, 4) { ripplet::divide(work.state, work.counts, work.block()); }
-
-#if RIPPLET_MEASURED
-RIPPLET_KERNEL(ripplet_find_sources, Work, work, 256, 4) {
-    ripplet::find_sources(work.state, work.counts, work.block());
-}
-RIPPLET_KERNEL(ripplet_count_by_edge, Work, work, 256, 4) {
-    ripplet::count_by_edge(work.state, work.counts, work.block());
-}
-#endif

@@ -4,7 +4,7 @@ use super::layout::{Kind, Layout};
 use super::run::Run;
 use super::source;
 use super::tuning::Tuning;
-use crate::lp::{DeviceExecutor, Kernels, failed};
+use crate::lp::{DeviceExecutor, failed};
 use ripplet_analytics::lcc::{Coefficients, Lcc};
 use ripplet_gpu::Device;
 use ripplet_graph::Graph;
@@ -57,7 +57,7 @@ impl<'a, D: Device> DeviceLcc<'a, D> {
         observer.on_stage("compiling the kernels");
         let start = Instant::now();
         let device = self.executor.device();
-        let module = device.load(&source::of_kind(kind, Kernels::Work)).map_err(failed)?;
+        let module = device.load(&source::of_kind(kind)).map_err(failed)?;
         let kernels = start.elapsed().as_secs_f64();
         observer.on_stage("moving the graph to the device");
         let start = Instant::now();

@@ -2,7 +2,6 @@
 
 use super::layout::{self, Kind, Rule};
 use super::tuning::Tuning;
-use crate::lp::Kernels;
 use ripplet_analytics::lcc::Lcc;
 use ripplet_gpu::{Source, text};
 use ripplet_graph::Graph;
@@ -16,7 +15,7 @@ const BEFORE: [(&str, &str); 3] = [
 ];
 
 /// Files after the configuration.
-const BEHIND: [(&str, &str); 10] = [
+const BEHIND: [(&str, &str); 9] = [
     ("state.cuh", include_str!("../../kernels/lcc/state.cuh")),
     ("hubs.cuh", include_str!("../../kernels/lcc/hubs.cuh")),
     ("orient.cuh", include_str!("../../kernels/lcc/orient.cuh")),
@@ -26,14 +25,13 @@ const BEHIND: [(&str, &str); 10] = [
     ("walk.cuh", include_str!("../../kernels/lcc/walk.cuh")),
     ("count.cuh", include_str!("../../kernels/lcc/count.cuh")),
     ("divide.cuh", include_str!("../../kernels/lcc/divide.cuh")),
-    ("by_edge.cuh", include_str!("../../kernels/lcc/by_edge.cuh")),
 ];
 
 const KERNELS: (&str, &str) = ("kernels.cuh", include_str!("../../kernels/lcc/kernels.cuh"));
 
 /// Returns the source of the kernels for such a graph.
-pub fn source(graph: &Graph, lcc: Lcc, kernels: Kernels) -> Source {
-    of_kind(Kind::new(graph, &lcc, Tuning::default()), kernels)
+pub fn source(graph: &Graph, lcc: Lcc) -> Source {
+    of_kind(Kind::new(graph, &lcc, Tuning::default()))
 }
 
 /// Returns the sources of the kernels of runs on graphs in one shard, of fewer than 2^32 edges, without triangles beside
@@ -42,13 +40,13 @@ pub(crate) fn usual_sources() -> impl Iterator<Item = Source> {
     let rules = [(false, Rule::Plain), (true, Rule::Arcs), (true, Rule::Cycles)];
     rules.into_iter().map(|(directed, rule)| {
         let kind = Kind { directed, sharded: false, wide: false, rule, apart: false };
-        of_kind(kind, Kernels::Work)
+        of_kind(kind)
     })
 }
 
 /// Returns the source of the kernels for a kind of run.
-pub(super) fn of_kind(kind: Kind, kernels: Kernels) -> Source {
-    let configuration = configuration(kind, kernels);
+pub(super) fn of_kind(kind: Kind) -> Source {
+    let configuration = configuration(kind);
     let checks = layout::checks(kind);
     let parts = BEFORE
         .into_iter()
@@ -59,15 +57,13 @@ pub(super) fn of_kind(kind: Kind, kernels: Kernels) -> Source {
 }
 
 /// Returns the configuration constants that `state.cuh` describes.
-fn configuration(kind: Kind, kernels: Kernels) -> String {
+fn configuration(kind: Kind) -> String {
     let Kind { directed, sharded, wide, rule, apart } = kind;
     format!(
-        "#define RIPPLET_MEASURED {}\n\
-         namespace ripplet {{\n\
+        "namespace ripplet {{\n\
          constexpr bool DIRECTED = {directed}, SHARDED = {sharded}, WIDE = {wide}, APART = {apart};\n\
          constexpr u32 RULE = {};\n\
          }}  // namespace ripplet\n",
-        u32::from(kernels == Kernels::Measured),
         rule as u32,
     )
 }

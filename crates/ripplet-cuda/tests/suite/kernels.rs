@@ -77,7 +77,7 @@ fn texts() -> Vec<Source> {
 fn texts_of_lcc() -> Vec<Source> {
     let of = |edges: &Edges, definition| {
         let lcc = Lcc::new(definition).with_triangles();
-        lcc::source(&edges.graph(MAX_SHARD_ARCS), lcc, Kernels::Measured)
+        lcc::source(&edges.graph(MAX_SHARD_ARCS), lcc)
     };
     let directed = ring(5).directed();
     vec![

@@ -70,7 +70,9 @@ impl IdKind {
             _ if some_are_signed => Ok(IdKind::Integers(Sign::Signed)),
             _ => Ok(IdKind::Integers(Sign::Unsigned)),
         };
-        together.agree(found.map_err(|sentence| Fault::whole(sentence).of(places.file)))
+        // Ids that fit together in no file are those of all files.
+        let file = if some_are_signed && some_are_above { places.all } else { places.file };
+        together.agree(found.map_err(|sentence| Fault::whole(sentence).of(file)))
     }
 }
 

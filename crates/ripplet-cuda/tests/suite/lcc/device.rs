@@ -154,7 +154,6 @@ fn steps_are_measured_and_a_thread_an_edge_counts_the_same() {
     let found = DeviceLcc::new(&executor).profile(&graph).unwrap();
     let expected = Lcc::new(Definition::Ldbc).run(&graph, &mut ()).unwrap();
     assert_eq!((found.edges, found.triangles), (graph.edges(), expected.triangle_count));
-    assert!(found.by_edge.is_some_and(|seconds| seconds > 0.0));
     let steps: Vec<&str> = found.steps.iter().map(|(name, _)| *name).collect();
     for step in ["list_edges", "set_bits", "count_by_block", "count_by_warp", "divide"] {
         assert!(steps.contains(&&*format!("ripplet_{step}")), "{step}: {steps:?}");
