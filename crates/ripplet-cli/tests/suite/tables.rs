@@ -425,3 +425,17 @@ fn a_header_that_rows_repeat_is_noted() {
     );
     assert!(notes(&sandbox, "communities whole.csv -o c.csv").is_empty());
 }
+
+#[test]
+fn sums_of_amounts_are_those_of_decimals() {
+    let rows = "from,to,eur\na,b,10.10\na,b,20.20\nb,c,19.99\nc,a,0.01\n";
+    let sandbox = Sandbox::with([("t.csv", rows)]);
+    sandbox.ok("convert t.csv once.csv --weighted");
+    let once = sandbox.read("once.csv");
+    let sums = ["a,b,30.3", "b,c,19.99", "0.01"];
+    assert!(sums.iter().all(|sum| once.lines().any(|row| row.contains(sum))), "{once}");
+    assert!(once.lines().all(|row| row.len() < "source,target,weight".len() + 1), "{once}");
+    // What is written is read as it was.
+    sandbox.ok("convert once.csv twice.csv --weighted");
+    assert_eq!(sandbox.read("twice.csv"), once);
+}

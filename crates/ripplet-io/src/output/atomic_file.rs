@@ -7,8 +7,6 @@ use crate::object;
 use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, ErrorKind, Seek, SeekFrom, Write};
-#[cfg(target_os = "linux")]
-use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -161,9 +159,6 @@ impl SyncedTogether {
     /// If the operating system refuses, such as on a full disk.
     pub fn sync(self) -> io::Result<()> {
         for entry in fs::read_dir(&self.0)? {
-            begin_to_write(&File::open(entry?.path())?);
-        }
-        for entry in fs::read_dir(&self.0)? {
             File::open(entry?.path())?.sync_all()?;
         }
         File::open(&self.0)?.sync_all()
@@ -178,18 +173,6 @@ impl Drop for SyncedTogether {
         }
     }
 }
-
-/// Lets the system begin to write a file to disk, without waiting. If all files of a folder have begun before the first
-/// is synced, a journalling filesystem notes them together, instead of once for each. It is a hint: what fails, fails when the
-/// file is synced.
-#[cfg(target_os = "linux")]
-fn begin_to_write(file: &File) {
-    // SAFETY: the descriptor is that of a file which is open during the call, and the call is given no memory.
-    let _ = unsafe { libc::sync_file_range(file.as_raw_fd(), 0, 0, libc::SYNC_FILE_RANGE_WRITE) };
-}
-
-#[cfg(not(target_os = "linux"))]
-fn begin_to_write(_: &File) {}
 
 /// Locks the list; what it holds is valid at all times.
 fn synced_together() -> MutexGuard<'static, Vec<PathBuf>> {
