@@ -219,11 +219,6 @@ impl<'a, D: Device> Run<'a, D> {
         Ok(steps)
     }
 
-    /// Returns the counts before they are divided.
-    pub fn numerators(&self) -> Result<Vec<u64>, RunError> {
-        self.download(&self.layout.numerators)
-    }
-
     pub fn coefficients(&self) -> Result<Vec<f64>, RunError> {
         self.download(&self.layout.numerators)
     }
