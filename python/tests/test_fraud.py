@@ -92,6 +92,10 @@ def sources() -> dict[str, Any]:
         "pandas with categories and zones": frame.assign(
             payer=frame["payer"].astype("category"), date=frame["date"].dt.tz_localize("UTC").dt.as_unit("ns")
         ),
+        "dict of arrays of pandas": {
+            **typed, "payer": pd.Categorical(typed["payer"]), "payee": pd.array(typed["payee"], dtype="string"),
+            "amount": pd.array(typed["amount"], dtype="Float64"), "date": frame["date"].array,
+        },
         "pandas of pyarrow": pd.DataFrame(texts).convert_dtypes(dtype_backend="pyarrow"),
         "polars": pl.DataFrame(typed, schema_overrides={"payee": pl.Categorical}),
         "pyarrow": pa.table(exact),
@@ -374,6 +378,13 @@ def test_lists_and_tables_have_nulls_for_masked_entries() -> None:
     days = np.ma.array(rows()["date"], mask=amounts.mask, dtype="datetime64[ns]")
     with pytest.raises(rp.InputError, match="row 5 .*date"):
         rp.fraud.run({**rows(), "date": days}, mapping=MAPPING, **WINDOWS)
+
+
+def test_lists_are_arrays_and_indexes_of_pandas() -> None:
+    expected = rp.fraud.run(rows(), mapping=MAPPING, known_bad=["ivo", "kai"], **WINDOWS).known_bad["id"].tolist()
+    for known in (pd.Categorical(["ivo", "kai"]), pd.array(["ivo", "kai"], dtype="string"), pd.Index(["ivo", "kai"]), pd.Series(["ivo", "kai"]).array):
+        for known_bad in (known, {"id": known}):
+            assert rp.fraud.run(rows(), mapping=MAPPING, known_bad=known_bad, **WINDOWS).known_bad["id"].tolist() == expected
 
 
 def test_days_and_times_are_those_of_python() -> None:

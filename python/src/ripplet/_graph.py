@@ -20,6 +20,10 @@ from .errors import InputError, OptionError, UnknownVertexError
 Ids: TypeAlias = npt.NDArray[np.uint64] | npt.NDArray[np.int64] | npt.NDArray[np.object_]
 
 
+WIDEST: dict[str, type[np.generic]] = {"i": np.int64, "u": np.uint64, "f": np.float64}
+"""The widest type of numbers of a kind of numpy."""
+
+
 def view(array: native.Array) -> npt.NDArray[Any]:
     """Returns a view of a native array, without a copy; it cannot be written."""
     viewed: npt.NDArray[Any] = np.frombuffer(memoryview(array), dtype=np.dtype(array.dtype))
@@ -361,6 +365,9 @@ class _Source:
             return data
         if isinstance(data, (str, os.PathLike)):
             return self.of_path(os.fspath(data))
+        if hasattr(data, "tocoo") and hasattr(data, "shape"):
+            # Before dict, which some sparse matrices are.
+            return self.of_matrix(data)
         if self.arrays:
             return self.of_arrays((data, *self.arrays))
         if isinstance(data, tuple):
@@ -369,8 +376,6 @@ class _Source:
             return self.of_columns(data, list(data))
         if isinstance(data, list):
             return self.of_edges(data)
-        if hasattr(data, "tocoo") and hasattr(data, "shape"):
-            return self.of_matrix(data)
         if hasattr(data, "is_multigraph") and hasattr(data, "adj"):
             return self.of_networkx(data)
         if package == "igraph":
@@ -523,10 +528,15 @@ class _Source:
 
     def of_matrix(self, matrix: Any) -> Graph:
         self.only("a sparse matrix", "weight")
+        if len(matrix.shape) != 2:
+            raise InputError(f"an adjacency matrix has two dimensions, and this one has the shape {matrix.shape}")
         rows, columns = matrix.shape
         if rows != columns:
             raise InputError(f"an adjacency matrix is square, and this one has {rows} rows and {columns} columns")
         coo = matrix.tocoo(copy=True)
+        if coo.data.dtype.kind in WIDEST:
+            # Sums of entries that are there twice may exceed a small type.
+            coo.data = coo.data.astype(WIDEST[coo.data.dtype.kind])
         coo.sum_duplicates()
         row, col = coo.row, coo.col
         data = coo.data
@@ -700,9 +710,11 @@ def weight_column(values: Any, name: str = "weight") -> Any:
     """Returns a column of weights, as :func:`column` does; an error has this name."""
     if isinstance(values, (list, tuple)):
         return list_of_weights(values, name)
-    dtype = getattr(values, "dtype", None)
-    if type(values).__module__.partition(".")[0] == "pandas" and getattr(dtype, "kind", "O") not in "iuf":
-        found = values.tolist() if str(dtype).startswith("str") else pandas_column(values, name)
+    if is_of_pandas(values):
+        values = series_of(values, name)
+        has_numbers = getattr(values.dtype, "kind", "O") in "iuf"
+        is_text = str(values.dtype).startswith("str")
+        found = column(values, "weight") if has_numbers else values.tolist() if is_text else pandas_column(values, name)
     else:
         found = column(values, "weight")
     return list_of_weights(found, name) if isinstance(found, list) else found
@@ -722,6 +734,29 @@ def list_of_weights(values: Sequence[Any], name: str = "weight") -> npt.NDArray[
     raise InputError(f"{name}: the weights are no numbers")
 
 
+def is_of_pandas(values: Any) -> bool:
+    """Returns whether a value is of pandas: a Series, an array of its own, an index or a data frame."""
+    return type(values).__module__.partition(".")[0] == "pandas"
+
+
+def series_of(values: Any, name: str) -> Any:
+    """Returns a Series, an array or an index of pandas as a Series.
+
+    Raises
+    ------
+    OptionError
+        If the value, of a column of this name, is none of these.
+    """
+    import pandas
+
+    if isinstance(values, pandas.Series):
+        return values
+    is_array = isinstance(values, (pandas.Index, pandas.api.extensions.ExtensionArray)) and values.ndim == 1
+    if not is_array or isinstance(values, pandas.MultiIndex):
+        raise OptionError(f"{name}: expected a column, and not {type(values).__name__} of pandas")
+    return pandas.Series(values)
+
+
 def refuse_mask(values: Any, name: str) -> None:
     """Refuses an array of numpy with masked entries, which the array itself still has values for."""
     if isinstance(values, np.ma.MaskedArray) and np.ma.getmaskarray(values).any():
@@ -731,8 +766,8 @@ def refuse_mask(values: Any, name: str) -> None:
 
 def column(values: Any, name: str) -> Any:
     """Returns a column as the native part takes it: an Arrow array, a contiguous buffer, or a list."""
-    if type(values).__module__.partition(".")[0] == "pandas":
-        return pandas_column(values, name)
+    if is_of_pandas(values):
+        return pandas_column(series_of(values, name), name)
     if hasattr(values, "__arrow_c_array__") or hasattr(values, "__arrow_c_stream__") or isinstance(values, list):
         return values
     if hasattr(values, "detach"):
@@ -767,7 +802,7 @@ def pandas_column(series: Any, name: str) -> Any:
         raise InputError(f"row {int(missing.argmax())} (the first is 0): {name} is null")
     kind = getattr(series.dtype, "kind", "O")
     if kind in "iuf":
-        return column(series.to_numpy(dtype={"i": np.int64, "u": np.uint64, "f": np.float64}[kind]), name)
+        return column(series.to_numpy(dtype=WIDEST[kind]), name)
     if str(series.dtype) == "category":
         # The categories alone are converted one by one.
         names = column(series.cat.categories.to_series(), name)

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _native as native
-from ._graph import column, objects, refuse_mask, set_once, view
+from ._graph import column, is_of_pandas, objects, refuse_mask, series_of, set_once, view
 from .errors import InputError, OptionError, UnknownColumnError
 
 if TYPE_CHECKING:
@@ -199,7 +199,7 @@ def is_path(value: Any) -> bool:
 
 def has_ids(series: Any) -> bool:
     """Returns whether the index of a Series of pandas has ids: whether it is not the default one, positions from 0."""
-    if type(series).__module__.partition(".")[0] != "pandas" or not hasattr(series, "items") or hasattr(series, "columns"):
+    if not is_of_pandas(series) or not hasattr(series, "items") or hasattr(series, "columns"):
         return False
     return not is_default(series.index)
 
@@ -257,8 +257,8 @@ def pandas_cells(series: Any, name: str) -> Column:
 
 def cells(values: Any, name: str) -> Column:
     """Returns a column of an array, a list or an Arrow array."""
-    if type(values).__module__.partition(".")[0] == "pandas" and hasattr(values, "dtype"):
-        return pandas_cells(values, name)
+    if is_of_pandas(values):
+        return pandas_cells(series_of(values, name), name)
     if hasattr(values, "__arrow_c_array__") or hasattr(values, "__arrow_c_stream__"):
         return (name, values, None, None)
     if isinstance(values, (str, bytes)) or not hasattr(values, "__len__"):
