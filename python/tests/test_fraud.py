@@ -98,6 +98,9 @@ def sources() -> dict[str, Any]:
         },
         "pandas of pyarrow": pd.DataFrame(texts).convert_dtypes(dtype_backend="pyarrow"),
         "polars": pl.DataFrame(typed, schema_overrides={"payee": pl.Categorical}),
+        "polars with columns that cannot be exported": pl.DataFrame(typed).with_columns(
+            large=pl.lit(1, dtype=pl.Int128), empty=pl.lit(None)
+        ),
         "pyarrow": pa.table(exact),
         "pyarrow in batches": pa.Table.from_batches(pa.table(typed).to_batches(max_chunksize=50)),
     }

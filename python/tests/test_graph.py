@@ -381,3 +381,43 @@ def test_nulls_of_arrays_of_pandas_are_named_by_row() -> None:
     for value in (pd.DataFrame({"a": [1]}), pd.MultiIndex.from_tuples([(1, 2)]), pd.Timestamp(0)):
         with pytest.raises(rp.OptionError, match=f"source: expected a column, and not {type(value).__name__} of pandas"):
             rp.graph(value, [1])
+
+
+UNREADABLE = {
+    "Int128": lambda: pl.Series([1, 2], dtype=pl.Int128),
+    r"List\(Int128\)": lambda: pl.Series([[1], [2]], dtype=pl.List(pl.Int128)),
+    r"List\(Null\)": lambda: pl.Series([[None], [None]]),
+}
+
+
+@pytest.mark.parametrize("kind", UNREADABLE)
+def test_columns_of_polars_that_cannot_be_exported_are_left_out_unless_they_are_read(kind: str) -> None:
+    extra = UNREADABLE[kind]()
+    frame = pl.DataFrame({"source": [1, 2], "target": [2, 3], "x": extra})
+    assert rp.graph(frame).edges == 2
+    swarm = frame.with_columns(graph=pl.lit("a"))
+    assert len(rp.swarm(swarm)) == 1
+    refused = [
+        lambda: rp.graph(frame, source="x", target="target"),
+        lambda: rp.graph(frame, weight="x"),
+        lambda: rp.graph(frame.drop("target").rename({"x": "target"})),
+        lambda: rp.graph(frame["source"], frame["x"]),
+        lambda: rp.graph({"source": frame["source"], "target": frame["x"]}),
+        lambda: rp.swarm(swarm, graph="x"),
+        lambda: rp.swarm(swarm, source="x"),
+        lambda: rp.swarm({"graph": [1, 2], "source": [1, 2], "target": frame["x"]}),
+    ]
+    for make in refused:
+        with pytest.raises(rp.InputError, match=f"the column '(x|target)' is {kind} of polars, which ripplet does not read: "):
+            make()
+
+
+def test_columns_of_nulls_alone_are_no_obstacle() -> None:
+    columns = {"source": [1, 2], "target": [2, 3], "note": [None, None]}
+    for table in (pl.DataFrame(columns), pa.table(columns), pd.DataFrame(columns), columns):
+        assert rp.graph(table).edges == 2
+    for table in (pl.DataFrame({**columns, "graph": ["a", "a"]}), {**columns, "graph": ["a", "a"], "note": pl.Series([None, None])}):
+        assert len(rp.swarm(table)) == 1
+    for null in (pl.Series([None, None]), [None, None]):
+        with pytest.raises(rp.InputError):
+            rp.graph([1, 2], null)

@@ -6,7 +6,7 @@ import decimal
 import itertools
 import operator
 import os
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence, Sized
 from typing import Any, SupportsIndex, TypeAlias, cast
 
 import numpy as np
@@ -428,7 +428,8 @@ class _Source:
 
     def of_stream(self, table: Any) -> Graph:
         self.only("a table", "weight", "source", "target")
-        return Graph(native.Graph.of_stream(table, {**self.build, **self.table, **self.weight_settings()}))
+        settings = {**self.build, **self.table, **self.weight_settings()}
+        return Graph(native.Graph.of_stream(exported(table, lambda: columns_of_edges(table, settings)), settings))
 
     def weight_settings(self) -> dict[str, Any]:
         """Returns the choice of weights of a table or a file, whose columns have strings as names."""
@@ -734,6 +735,43 @@ def list_of_weights(values: Sequence[Any], name: str = "weight") -> npt.NDArray[
     raise InputError(f"{name}: the weights are no numbers")
 
 
+def columns_of_edges(frame: Any, settings: dict[str, Any]) -> list[str]:
+    """Returns the columns of a data frame of polars that are the ends and the weights of edges."""
+    columns = frame.get_columns()
+    places = native.columns_of_edges([(column.name, kind_of(column)) for column in columns], settings)
+    return [columns[at].name for at in places if at is not None]
+
+
+def exported(values: Any, wanted: Callable[[], Collection[str] | None] = lambda: None) -> Any:
+    """Returns a table or a column of polars with types that its export to Arrow has; others as they are.
+
+    Columns of nulls alone become text. Polars' integers of 128 bits are left out of a table, unless they are wanted; ``None`` is all.
+
+    Raises
+    ------
+    InputError
+        If a wanted column, or the column itself, has a type that cannot be exported.
+    """
+    if type(values).__module__.partition(".")[0] != "polars" or not hasattr(values, "to_frame") and not hasattr(values, "schema"):
+        return values
+    import polars
+
+    is_column = hasattr(values, "to_frame")
+    frame = values.to_frame() if is_column else values
+    kinds = {name: str(kind) for name, kind in frame.schema.items()}
+    frame = frame.with_columns(polars.col(name).cast(polars.String) for name, kind in kinds.items() if kind == "Null")
+    # Also within lists and structs.
+    foreign = [name for name, kind in kinds.items() if "Int128" in kind or "Null" in kind and kind != "Null"]
+    if not foreign:
+        return frame.to_series() if is_column else frame
+    asked = None if is_column else wanted()
+    for name in foreign:
+        if asked is None or name in asked:
+            remedy = "convert it, as with .cast(polars.Int64)" if "Int128" in kinds[name] else "leave it out"
+            raise InputError(f"the column {name!r} is {kinds[name]} of polars, which ripplet does not read: {remedy}")
+    return frame.drop(foreign)
+
+
 def is_of_pandas(values: Any) -> bool:
     """Returns whether a value is of pandas: a Series, an array of its own, an index or a data frame."""
     return type(values).__module__.partition(".")[0] == "pandas"
@@ -769,7 +807,7 @@ def column(values: Any, name: str) -> Any:
     if is_of_pandas(values):
         return pandas_column(series_of(values, name), name)
     if hasattr(values, "__arrow_c_array__") or hasattr(values, "__arrow_c_stream__") or isinstance(values, list):
-        return values
+        return exported(values)
     if hasattr(values, "detach"):
         values = values.detach().cpu().numpy()
     if isinstance(values, (str, bytes)) or not hasattr(values, "__array__"):

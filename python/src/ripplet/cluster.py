@@ -25,7 +25,7 @@ import numpy.typing as npt
 
 from . import _native as native
 from ._communities import Round, interval, read_only
-from ._graph import view
+from ._graph import columns_of_edges, view
 from ._options import given, options
 from ._progress import Progress, reporter
 from ._ranks import end_with_the_interpreter
@@ -223,7 +223,7 @@ seed, host_memory, checkpoint, checkpoint_every, resume, rank_deadline, rank_lab
     )
     end_with_the_interpreter()
     try:
-        table = native_table(rows, "rows")
+        table = native_table(rows, "rows", needed=lambda: columns_of_edges(rows, load))
     except Exception:
         # The others wait for the rows of this process.
         with contextlib.suppress(RippletError):
