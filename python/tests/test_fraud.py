@@ -285,7 +285,9 @@ BAD: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"known_bad": ["ivo"], "trusted": ["ivo"]}, ValueError, "known to be bad and trusted"),
     ({"entity_table": {"id": ["a", "a"], "x": [1, 2]}}, ValueError, "row 1 .*has a row already"),
     ({"window": "30"}, ValueError, "window: "),
-    ({"window": 30}, TypeError, "window: expected a string"),
+    ({"window": 30}, TypeError, "window: expected a text such as .*'30d'.*, or a datetime.timedelta, not 30"),
+    ({"slide": np.timedelta64(1, "D")}, TypeError, "slide: expected a text such as"),
+    ({"output": 5}, TypeError, "output: expected a path, as a text or a pathlib.Path, not 5"),
     ({"window": "1d", "slide": "2d"}, ValueError, "slide"),
     ({"since": "2024-03-05", "before": "2024-03-01"}, ValueError, "no time is between"),
     ({"on_error": "ignore"}, ValueError, "on_error: expected stop, skip, not ignore"),
@@ -418,6 +420,7 @@ def test_numbers_of_windows_and_ids_of_numpy(run: rp.fraud.Run) -> None:
 
 
 ADVICE: list[tuple[dict[str, Any], str]] = [
+    ({"min_size": 0}, "min_size: expected a whole number, 1 or above, not 0"),
     ({"transactions": change(amount=[1.0, -2.0, 1.0, 3.0])}, 'on_error="skip" leaves such rows out'),
     ({"transactions": change(date=["2024-03-09", "2024-03-02", "2024-03-03", "2024-03-04"])}, 'late="7d" .*skip_late_rows=True'),
     ({"since": "2025-01-01"}, "outside since= and before="),

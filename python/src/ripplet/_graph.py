@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _native as native
-from ._options import given, options
+from ._options import given, options, path_of
 from ._progress import Progress, reporter
 from .errors import InputError, OptionError, UnknownVertexError
 
@@ -141,7 +141,11 @@ class Graph:
             if index is None:
                 index = {node: at for at, node in enumerate(self._nodes)}
                 set_once(self, "_index", index)
-            found = index.get(id)
+            try:
+                found = index.get(id)
+            except TypeError:
+                # A list, say, which is no node.
+                found = None
         else:
             found = self._native.find(id)
         if found is None:
@@ -190,7 +194,7 @@ class Graph:
         """
         if self._nodes is not None:
             raise InputError("the ids are Python objects, which files do not have: relabel them as integers or strings")
-        self._native.write(path, format)
+        self._native.write(path_of(path, "path"), format)
 
     def __reduce__(self) -> tuple[Callable[..., Graph], tuple[bytes, list[Hashable] | None]]:
         import tempfile
@@ -355,6 +359,8 @@ class _Source:
             self.vertices = None if vertices is None else operator.index(vertices)
         except TypeError:
             raise OptionError(f"vertices: expected a whole number, not {vertices!r}") from None
+        if self.vertices is not None and not 0 <= self.vertices < 2**64:
+            raise InputError(f"vertices: expected a whole number from 0 to 4,294,967,294, not {vertices}")
         self.build, self.table, self.file = build, table, file
 
     def graph(self) -> Graph:
@@ -386,6 +392,8 @@ class _Source:
             return self.of_columns(data, list(data.columns))
         if package == "polars" and hasattr(data, "collect"):
             raise OptionError("a graph is not made of a LazyFrame: pass its data frame, .collect()")
+        if is_series(data):
+            raise OptionError(f"{type(data).__name__} of {package} is no table: pass it as one of the columns, as in graph(u, v)")
         if hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__"):
             return self.of_stream(data)
         if hasattr(data, "edge_index"):
@@ -557,6 +565,7 @@ class _Source:
             upper = row <= col
             row, col, data = row[upper], col[upper], data[upper]
         weights = None if self.weight in (None, False) else column(data, "weight")
+        refuse_weights(weights, range(rows), row, col)
         u, v = column(row, "row"), column(col, "column")
         self.vertices = int(rows)
         return self.of_ends(u, v, weights)
@@ -583,13 +592,14 @@ class _Source:
         self.only("a graph of igraph", "weight")
         self.build.setdefault("directed", graph.is_directed())
         name = "weight" if self.weight is True else self.weight or None
+        nodes = nodes_of_igraph(graph)
         ends = np.asarray(graph.get_edgelist(), dtype=np.int64).reshape(-1, 2)
         weights = None
         if name is not None:
             if name not in graph.es.attributes():
                 raise InputError(f"the edges have no attribute {name!r}")
-            weights = weight_column(graph.es[name])
-        return self.of_numbered(nodes_of_igraph(graph), ends[:, 0], ends[:, 1], weights)
+            weights = list_of_weights(graph.es[name], place=edges_between(nodes, ends[:, 0], ends[:, 1]))
+        return self.of_numbered(nodes, ends[:, 0], ends[:, 1], weights)
 
     def of_networkit(self, graph: Any) -> Graph:
         self.only("a graph of networkit", "weight")
@@ -613,13 +623,14 @@ class _Source:
         rows = list(edges)
         u = np.fromiter((index[row[0]] for row in rows), dtype=np.int64, count=len(rows))
         v = np.fromiter((index[row[1]] for row in rows), dtype=np.int64, count=len(rows))
-        weights = weight_column([row[2] for row in rows]) if weighted else None
+        weights = list_of_weights([row[2] for row in rows], place=edges_between(nodes, u, v)) if weighted else None
         return self.of_numbered(nodes, u, v, weights)
 
     def of_numbered(
         self, nodes: list[Hashable], u: npt.NDArray[np.int64], v: npt.NDArray[np.int64], weights: Any
     ) -> Graph:
         """Makes a graph of numbered nodes. Integers and strings become ids, as those of a file."""
+        refuse_weights(weights, nodes, u, v)
         kinds = {type(node) for node in nodes}
         ids: Any = None
         kept: list[Hashable] | None = nodes
@@ -643,6 +654,9 @@ def nodes_of_igraph(graph: Any) -> list[Hashable]:
     """Returns the ids of the vertices of a graph of igraph: their names, or numbers from 0 if two have the same."""
     if "name" in graph.vs.attributes():
         names: list[Hashable] = list(graph.vs["name"])
+        for vertex, name in enumerate(names):
+            if not isinstance(name, Hashable):
+                raise InputError(f"the name of the vertex {vertex} is {name!r}, which is no id: make names strings or integers")
         if len(set(names)) == len(names):
             return names
     return list(range(graph.vcount()))
@@ -721,17 +735,43 @@ def weight_column(values: Any, name: str = "weight") -> Any:
     return list_of_weights(found, name) if isinstance(found, list) else found
 
 
-def list_of_weights(values: Sequence[Any], name: str = "weight") -> npt.NDArray[np.float64]:
-    """Returns weights as an array; an error names the row of one that is no number."""
+Place: TypeAlias = Callable[[int], str]
+"""Says where the weight of a row is."""
+
+
+def in_row(row: int) -> str:
+    return f"row {row} (the first is 0)"
+
+
+def edges_between(nodes: Sequence[Hashable], u: npt.NDArray[Any], v: npt.NDArray[Any]) -> Place:
+    """Returns what names the edge of a row by its ends."""
+    return lambda row: f"the edge from {nodes[u[row]]!r} to {nodes[v[row]]!r}"
+
+
+def refuse_weights(weights: npt.NDArray[Any] | None, nodes: Sequence[Hashable], u: npt.NDArray[Any], v: npt.NDArray[Any]) -> None:
+    """Refuses weights that are not finite or below 0, by the ends of the first edge with one."""
+    if weights is None:
+        return
+    bad = ~(np.isfinite(weights) & (weights >= 0))
+    if bad.any():
+        row = int(bad.argmax())
+        raise InputError(f"{edges_between(nodes, u, v)(row)}: weight is {weights[row]}: expected a finite number, 0 or above")
+
+
+def list_of_weights(values: Sequence[Any], name: str = "weight", place: Place = in_row) -> npt.NDArray[np.float64]:
+    """Returns weights as an array; an error names the place of one that is no number."""
     numbers = (int, float, np.number, decimal.Decimal, type(None))
-    if all(issubclass(kind, numbers) and kind is not bool and not issubclass(kind, np.timedelta64) for kind in set(map(type, values))):
+    kinds = set(map(type, values))
+    if all(issubclass(kind, numbers) and kind is not bool and not issubclass(kind, np.timedelta64) for kind in kinds):
+        if type(None) in kinds:
+            raise InputError(f"{place(next(row for row, value in enumerate(values) if value is None))}: {name} is null")
         try:
             return np.asarray(values, dtype=np.float64)
         except (TypeError, ValueError, OverflowError):
             raise InputError(f"{name}: the weights are no numbers of 64 bits") from None
     for row, value in enumerate(values):
         if isinstance(value, (bool, np.timedelta64)) or not isinstance(value, numbers):
-            raise InputError(f"row {row} (the first is 0): {name} is {value!r}, which is no number")
+            raise InputError(f"{place(row)}: {name} is {value!r}, which is no number")
     raise InputError(f"{name}: the weights are no numbers")
 
 
@@ -775,6 +815,14 @@ def exported(values: Any, wanted: Callable[[], Collection[str] | None] = lambda:
 def is_of_pandas(values: Any) -> bool:
     """Returns whether a value is of pandas: a Series, an array of its own, an index or a data frame."""
     return type(values).__module__.partition(".")[0] == "pandas"
+
+
+def is_series(values: Any) -> bool:
+    """Returns whether a value is a single column of pandas, polars or pyarrow."""
+    package = type(values).__module__.partition(".")[0]
+    return package in ("pandas", "polars") and not hasattr(type(values), "columns") or (
+        package == "pyarrow" and not hasattr(values, "schema")
+    )
 
 
 def series_of(values: Any, name: str) -> Any:

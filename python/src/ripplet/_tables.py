@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _native as native
-from ._graph import column, exported, is_of_pandas, objects, refuse_mask, series_of, set_once, view
+from ._graph import column, exported, is_of_pandas, is_series, objects, refuse_mask, series_of, set_once, view
 from .errors import InputError, OptionError, UnknownColumnError
 
 if TYPE_CHECKING:
@@ -183,6 +183,8 @@ def native_table(
         items = [(str(key), values) for key, values in table.items()]
         kept = kept_columns([key for key, _ in items], name, wanted)
         return native.Table.of_columns([cells(items[at][1], items[at][0]) for at in kept], name)
+    if is_series(table):
+        raise OptionError(f"{name}: {type(table).__name__} of {package} is no table: pass it as one of the columns of a dict")
     if hasattr(table, "__arrow_c_stream__") or hasattr(table, "__arrow_c_array__"):
         return native.Table.of_stream(exported(table, needed or (lambda: wanted)), name)
     raise OptionError(
