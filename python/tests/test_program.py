@@ -70,6 +70,8 @@ def test_a_program_is_a_value() -> None:
     assert pickle.loads(pickle.dumps(one)) == one and HopAttenuation.param == {"preference": 0.1}
     with pytest.raises(rp.OptionError, match="did you mean attenuation"):
         HopAttenuation(atenuation=1.0)
+    with pytest.raises(rp.OptionError, match="takes parameters by name: attenuation=…, preference=…"):
+        HopAttenuation(0.5)  # type: ignore[operator]
     with pytest.raises(rp.InputError, match="`attenuation` must be given"):
         rp.communities([(0, 1)], program=HopAttenuation)
 

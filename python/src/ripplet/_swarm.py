@@ -66,6 +66,9 @@ class Swarm:
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError("a swarm does not change")
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        raise OptionError("a swarm cannot be pickled: pickle the table or the path that it is made of, or the tables of its methods")
+
     def __len__(self) -> int:
         """The number of graphs of a table; those of files are not known before they are read."""
         size = self._native.size
