@@ -303,3 +303,66 @@ def test_advice_on_columns_is_that_of_python() -> None:
         assert "--" not in str(raised.value)
     with pytest.raises(rp.InputError, match="name it with graph=$"):
         rp.swarm(pd.DataFrame({"source": [1], "target": [2]}))
+
+
+def test_a_single_column_is_no_graph() -> None:
+    for values in (pd.Series([1, 2]), pd.array([1, 2]), pd.Index([1, 2]), pl.Series([1, 2]), pa.array([1, 2]), pa.chunked_array([[1, 2]])):
+        with pytest.raises(rp.OptionError, match="is no table: pass it as one of the columns"):
+            rp.graph(values)
+        with pytest.raises(rp.OptionError, match="is no table: pass it as one of the columns"):
+            rp.swarm(values)
+
+
+def test_a_weight_that_is_none_is_null() -> None:
+    for make in (
+        lambda: rp.graph([1, 2], [2, 3], [1, None]),
+        lambda: rp.graph([(1, 2, 1), (2, 3, None)]),
+        lambda: rp.graph({"source": [1, 2], "target": [2, 3], "weight": [1, None]}, weight=True),
+    ):
+        with pytest.raises(rp.InputError, match=r"^row 1 \(the first is 0\): weight is null$"):
+            make()
+
+
+BAD_WEIGHTS: list[tuple[Any, str]] = [
+    (-1, "is -1.0: expected a finite number, 0 or above"),
+    (float("nan"), "is nan: expected a finite number, 0 or above"),
+    (float("inf"), "is inf: expected a finite number, 0 or above"),
+    (None, "is null"),
+    ("x", "is 'x', which is no number"),
+]
+
+
+@pytest.mark.parametrize("weight, message", BAD_WEIGHTS, ids=str)
+def test_a_bad_weight_of_a_graph_or_a_matrix_has_the_ends_of_its_edge(weight: Any, message: str) -> None:
+    sparse, nx = pytest.importorskip("scipy.sparse"), pytest.importorskip("networkx")
+    igraph, networkit = pytest.importorskip("igraph"), pytest.importorskip("networkit")
+    edges = [("dan", "cid", 1), ("bob", "ann", weight)]
+    graphs = [kind() for kind in (nx.Graph, nx.DiGraph, nx.MultiGraph)]
+    for graph in graphs:
+        graph.add_weighted_edges_from(edges)
+    graphs.append(igraph.Graph.TupleList(edges, weights=True))
+    for graph in graphs:
+        with pytest.raises(rp.InputError, match=f"^the edge from '(ann' to 'bob|bob' to 'ann)': weight {message}$"):
+            rp.graph(graph, weight=True)
+    if isinstance(weight, (int, float)):
+        of_numbers = networkit.Graph(3, weighted=True)
+        of_numbers.addEdge(1, 2, weight)
+        matrix = sparse.coo_array(([1.0, weight], ([0, 1], [1, 2])), shape=(3, 3))
+        for data, options in [(of_numbers, {}), (matrix, {"directed": True}), (matrix + matrix.T, {})]:
+            with pytest.raises(rp.InputError, match=f"^the edge from (1 to 2|2 to 1): weight {message}$"):
+                rp.graph(data, weight=True, **options)
+
+
+def test_ids_that_cannot_be_ids() -> None:
+    igraph, nx = pytest.importorskip("igraph"), pytest.importorskip("networkx")
+    named = igraph.Graph([(0, 1)])
+    named.vs["name"] = ["ann", ["bob"]]
+    with pytest.raises(rp.InputError, match=r"the name of the vertex 1 is \['bob'\], which is no id"):
+        rp.graph(named)
+    for graph in (rp.graph([(0, 1)]), rp.graph(nx.Graph([((0,), (1,))]))):
+        assert [0, 1] not in graph
+        with pytest.raises(rp.UnknownVertexError, match=r"no vertex \[0, 1\]"):
+            rp.communities(graph)[[0, 1]]  # type: ignore[index]
+    for vertices in (-1, 2**64):
+        with pytest.raises(rp.InputError, match=f"vertices: expected a whole number from 0 to 4,294,967,294, not {vertices}"):
+            rp.graph([0], [1], vertices=vertices)

@@ -92,8 +92,15 @@ def sources() -> dict[str, Any]:
         "pandas with categories and zones": frame.assign(
             payer=frame["payer"].astype("category"), date=frame["date"].dt.tz_localize("UTC").dt.as_unit("ns")
         ),
+        "dict of arrays of pandas": {
+            **typed, "payer": pd.Categorical(typed["payer"]), "payee": pd.array(typed["payee"], dtype="string"),
+            "amount": pd.array(typed["amount"], dtype="Float64"), "date": frame["date"].array,
+        },
         "pandas of pyarrow": pd.DataFrame(texts).convert_dtypes(dtype_backend="pyarrow"),
         "polars": pl.DataFrame(typed, schema_overrides={"payee": pl.Categorical}),
+        "polars with columns that cannot be exported": pl.DataFrame(typed).with_columns(
+            large=pl.lit(1, dtype=pl.Int128), empty=pl.lit(None)
+        ),
         "pyarrow": pa.table(exact),
         "pyarrow in batches": pa.Table.from_batches(pa.table(typed).to_batches(max_chunksize=50)),
     }
@@ -278,7 +285,9 @@ BAD: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"known_bad": ["ivo"], "trusted": ["ivo"]}, ValueError, "known to be bad and trusted"),
     ({"entity_table": {"id": ["a", "a"], "x": [1, 2]}}, ValueError, "row 1 .*has a row already"),
     ({"window": "30"}, ValueError, "window: "),
-    ({"window": 30}, TypeError, "window: expected a string"),
+    ({"window": 30}, TypeError, "window: expected a text such as .*'30d'.*, or a datetime.timedelta, not 30"),
+    ({"slide": np.timedelta64(1, "D")}, TypeError, "slide: expected a text such as"),
+    ({"output": 5}, TypeError, "output: expected a path, as a text or a pathlib.Path, not 5"),
     ({"window": "1d", "slide": "2d"}, ValueError, "slide"),
     ({"since": "2024-03-05", "before": "2024-03-01"}, ValueError, "no time is between"),
     ({"on_error": "ignore"}, ValueError, "on_error: expected stop, skip, not ignore"),
@@ -376,6 +385,13 @@ def test_lists_and_tables_have_nulls_for_masked_entries() -> None:
         rp.fraud.run({**rows(), "date": days}, mapping=MAPPING, **WINDOWS)
 
 
+def test_lists_are_arrays_and_indexes_of_pandas() -> None:
+    expected = rp.fraud.run(rows(), mapping=MAPPING, known_bad=["ivo", "kai"], **WINDOWS).known_bad["id"].tolist()
+    for known in (pd.Categorical(["ivo", "kai"]), pd.array(["ivo", "kai"], dtype="string"), pd.Index(["ivo", "kai"]), pd.Series(["ivo", "kai"]).array):
+        for known_bad in (known, {"id": known}):
+            assert rp.fraud.run(rows(), mapping=MAPPING, known_bad=known_bad, **WINDOWS).known_bad["id"].tolist() == expected
+
+
 def test_days_and_times_are_those_of_python() -> None:
     day = datetime.date(2024, 3, 10)
     expected = rp.fraud.window(rows(), mapping=MAPPING, until="2024-03-25", since="2024-03-10", window="14d").edge_arrays()
@@ -404,6 +420,7 @@ def test_numbers_of_windows_and_ids_of_numpy(run: rp.fraud.Run) -> None:
 
 
 ADVICE: list[tuple[dict[str, Any], str]] = [
+    ({"min_size": 0}, "min_size: expected a whole number, 1 or above, not 0"),
     ({"transactions": change(amount=[1.0, -2.0, 1.0, 3.0])}, 'on_error="skip" leaves such rows out'),
     ({"transactions": change(date=["2024-03-09", "2024-03-02", "2024-03-03", "2024-03-04"])}, 'late="7d" .*skip_late_rows=True'),
     ({"since": "2025-01-01"}, "outside since= and before="),

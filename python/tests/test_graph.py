@@ -321,3 +321,103 @@ def test_all_kinds_of_tables_find_the_same_weights() -> None:
                     rp.graph(table, weight=True)
             else:
                 assert rp.graph(table, weight=True).edge_arrays()[2].tolist() == weights
+
+
+@pytest.mark.parametrize("make", ["coo_array", "coo_matrix", "csr_array"])
+def test_entries_of_small_types_that_are_there_twice_are_added(make: str) -> None:
+    for kind, value, total in [(np.uint8, 200, 400.0), (np.int8, 100, 200.0), (np.int16, 30000, 60000.0), (np.float32, 2.0**24, 2.0**25)]:
+        twice = sparse.coo_array((np.array([value] * 4, dtype=kind), ([0, 0, 1, 1], [1, 1, 0, 0])), shape=(2, 2))
+        matrix = sparse.csr_array((twice.data, [1, 1, 0, 0], [0, 2, 4]), shape=(2, 2)) if make == "csr_array" else getattr(sparse, make)(twice)
+        assert rp.graph(matrix, weight=True).edge_arrays()[2].tolist() == [total]
+        assert matrix.data.tolist() == [value] * 4 and matrix.dtype == kind
+
+
+@pytest.mark.parametrize("make", ["dok_array", "dok_matrix", "lil_array", "bsr_array", "dia_matrix"])
+def test_sparse_matrices_of_every_format(make: str) -> None:
+    matrix = getattr(sparse, make)(sparse.coo_array(([2.0, 2.0], ([0, 1], [1, 0])), shape=(3, 3)))
+    graph = rp.graph(matrix, weight=True)
+    assert (graph.vertices, graph.edge_arrays()[2].tolist()) == (3, [2.0])
+    with pytest.raises(rp.OptionError, match="leave the other arrays out"):
+        rp.graph(matrix, [1])
+
+
+def test_a_sparse_array_of_one_dimension_is_refused() -> None:
+    with pytest.raises(rp.InputError, match=r"two dimensions, and this one has the shape \(3,\)"):
+        rp.graph(sparse.coo_array(np.array([1, 0, 2])))
+
+
+ARRAYS = {
+    "Int64": lambda: (pd.array([1, 2], dtype="Int64"), pd.array([2, 3], dtype="Int64")),
+    "string": lambda: (pd.array(["1", "2"], dtype="string"), pd.array(["2", "3"], dtype="string")),
+    "categories": lambda: (pd.Categorical(["1", "2"]), pd.Categorical(["2", "3"])),
+    "index of categories": lambda: (pd.CategoricalIndex(["1", "2"]), pd.CategoricalIndex(["2", "3"])),
+    "index": lambda: (pd.Index([1, 2]), pd.Index([2, 3])),
+    "numpy's": lambda: (pd.Series([1, 2]).array, pd.Series([2, 3]).array),
+    "pyarrow's": lambda: (pd.array(["1", "2"], dtype=pd.ArrowDtype(pa.string())), pd.array(["2", "3"], dtype=pd.ArrowDtype(pa.string()))),
+}
+
+
+@pytest.mark.parametrize("kind", ARRAYS)
+def test_arrays_and_indexes_of_pandas_are_columns(kind: str) -> None:
+    u, v = ARRAYS[kind]()
+    of_lists = rp.graph(u.tolist(), v.tolist(), [1.5, 2.5])
+    for w in (pd.array([1.5, 2.5], dtype="Float64"), pd.Series([1.5, 2.5]).array, pd.Index([1.5, 2.5]), pd.array([1.5, 2.5], dtype=pd.ArrowDtype(pa.float64()))):
+        for graph in (rp.graph(u, v, w), rp.graph({"source": u, "target": v, "weight": w}, weight=True)):
+            assert graph.ids.tolist() == of_lists.ids.tolist() and graph.edge_arrays()[2].tolist() == [1.5, 2.5]
+        swarm = rp.swarm({"graph": pd.array([1, 1], dtype="Int64"), "source": u, "target": v, "weight": w}, weight=True)
+        assert swarm.kcore()["id"].tolist() == graph.ids.tolist()
+    swarm = rp.swarm({"graph": u, "source": pd.Categorical(["a", "a"]), "target": ["b", "b"]})
+    assert swarm.kcore()["graph"].tolist() == [u[0], u[0], u[1], u[1]]
+
+
+def test_nulls_of_arrays_of_pandas_are_named_by_row() -> None:
+    for missing in (pd.array([1, None], dtype="Int64"), pd.Categorical(["1", None]), pd.array(["1", None], dtype="string")):
+        with pytest.raises(rp.InputError, match="row 1 .*: source is null"):
+            rp.graph(missing, ["1", "2"])
+        with pytest.raises(rp.InputError, match="row 1"):
+            rp.swarm({"graph": ["a", "b"], "source": missing, "target": missing})
+    with pytest.raises(rp.InputError, match="row 1 .*: weight is null"):
+        rp.graph([1, 2], [2, 3], pd.array([1.5, None], dtype="Float64"))
+    for value in (pd.DataFrame({"a": [1]}), pd.MultiIndex.from_tuples([(1, 2)]), pd.Timestamp(0)):
+        with pytest.raises(rp.OptionError, match=f"source: expected a column, and not {type(value).__name__} of pandas"):
+            rp.graph(value, [1])
+
+
+UNREADABLE = {
+    "Int128": lambda: pl.Series([1, 2], dtype=pl.Int128),
+    r"List\(Int128\)": lambda: pl.Series([[1], [2]], dtype=pl.List(pl.Int128)),
+    r"List\(Null\)": lambda: pl.Series([[None], [None]]),
+}
+
+
+@pytest.mark.parametrize("kind", UNREADABLE)
+def test_columns_of_polars_that_cannot_be_exported_are_left_out_unless_they_are_read(kind: str) -> None:
+    extra = UNREADABLE[kind]()
+    frame = pl.DataFrame({"source": [1, 2], "target": [2, 3], "x": extra})
+    assert rp.graph(frame).edges == 2
+    swarm = frame.with_columns(graph=pl.lit("a"))
+    assert len(rp.swarm(swarm)) == 1
+    refused = [
+        lambda: rp.graph(frame, source="x", target="target"),
+        lambda: rp.graph(frame, weight="x"),
+        lambda: rp.graph(frame.drop("target").rename({"x": "target"})),
+        lambda: rp.graph(frame["source"], frame["x"]),
+        lambda: rp.graph({"source": frame["source"], "target": frame["x"]}),
+        lambda: rp.swarm(swarm, graph="x"),
+        lambda: rp.swarm(swarm, source="x"),
+        lambda: rp.swarm({"graph": [1, 2], "source": [1, 2], "target": frame["x"]}),
+    ]
+    for make in refused:
+        with pytest.raises(rp.InputError, match=f"the column '(x|target)' is {kind} of polars, which ripplet does not read: "):
+            make()
+
+
+def test_columns_of_nulls_alone_are_no_obstacle() -> None:
+    columns = {"source": [1, 2], "target": [2, 3], "note": [None, None]}
+    for table in (pl.DataFrame(columns), pa.table(columns), pd.DataFrame(columns), columns):
+        assert rp.graph(table).edges == 2
+    for table in (pl.DataFrame({**columns, "graph": ["a", "a"]}), {**columns, "graph": ["a", "a"], "note": pl.Series([None, None])}):
+        assert len(rp.swarm(table)) == 1
+    for null in (pl.Series([None, None]), [None, None]):
+        with pytest.raises(rp.InputError):
+            rp.graph([1, 2], null)

@@ -210,14 +210,21 @@ def test_the_configuration_of_networkx_is_used(monkeypatch: pytest.MonkeyPatch) 
         backend.should_run("triangles", (graph,), {})
 
 
-def test_networkx_takes_the_default_configuration(tmp_path: Path) -> None:
-    shutil.copytree(Path(interface.__file__).parents[1] / "nx_ripplet", tmp_path / "nx_ripplet")
-    metadata = tmp_path / "ripplet-0.dist-info"
+def run_with_backend(code: str, folder: Path) -> None:
+    """Runs a program with ripplet installed as a backend of NetworkX, in a folder for its metadata."""
+    shutil.copytree(Path(interface.__file__).parents[1] / "nx_ripplet", folder / "nx_ripplet")
+    metadata = folder / "ripplet-0.dist-info"
     metadata.mkdir()
     (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: ripplet\nVersion: 0\n")
     (metadata / "entry_points.txt").write_text(
         "[networkx.backends]\nripplet = nx_ripplet.interface:backend\n[networkx.backend_info]\nripplet = nx_ripplet:get_info\n"
     )
+    path = os.pathsep.join([str(folder), *sys.path])
+    done = subprocess.run([sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_networkx_takes_the_default_configuration(tmp_path: Path) -> None:
     code = """
 import networkx as nx
 config = nx.config.backends.ripplet
@@ -231,9 +238,52 @@ with nx.config(backend_priority=["ripplet"]):
     nx.core_number(H)
     assert "backends" not in H.__networkx_cache__
 """
-    path = os.pathsep.join([str(tmp_path), *sys.path])
-    done = subprocess.run([sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    run_with_backend(code, tmp_path)
+
+
+def test_views_have_the_values_of_the_graph_below_after_it_changes(tmp_path: Path) -> None:
+    code = """
+import warnings
+import networkx as nx
+warnings.simplefilter("ignore")
+VIEWS = [
+    lambda G: G.subgraph(range(300)),
+    lambda G: nx.subgraph_view(G, filter_edge=lambda u, v: 3 not in (u, v)),
+    lambda G: nx.restricted_view(G, [5], []),
+    lambda G: G.to_directed(as_view=True),
+    lambda G: G.to_undirected(as_view=True),
+]
+OF_DIGRAPHS = [lambda G: G.reverse(copy=False), lambda G: G.to_undirected(as_view=True), lambda G: G.subgraph(range(300)).reverse(copy=False)]
+def check(G, view, **by):
+    for change in (lambda: None, lambda: G.remove_edge(100, 101), lambda: G.add_edge(0, 299), lambda: G.remove_node(200)):
+        change()
+        for name in ("harmonic_centrality", "closeness_centrality", "number_weakly_connected_components" if view.is_directed() else "number_connected_components"):
+            expected = getattr(nx, name)(view, backend="networkx")
+            found = getattr(nx, name)(view, **by)
+            if isinstance(found, dict):
+                assert found.keys() == expected.keys() and all(abs(found[node] - expected[node]) < 1e-9 for node in expected), (view, name)
+            else:
+                assert found == expected, (view, name)
+for by in ({"backend": "ripplet"}, {}):
+    with nx.config(backend_priority=[] if by else ["ripplet"]):
+        for kind, views in ((nx.path_graph, VIEWS), (lambda n: nx.path_graph(n, nx.DiGraph), OF_DIGRAPHS)):
+            for make in views:
+                G = kind(300)
+                check(G, make(G), **by)
+"""
+    run_with_backend(code, tmp_path)
+
+
+def test_weights_of_undirected_views_of_directed_graphs_are_left_to_networkx() -> None:
+    graph = nx.DiGraph([(0, 1, {"weight": 1}), (1, 0, {"weight": 5}), (1, 2, {"weight": 2})])
+    view = graph.to_undirected(as_view=True)
+    for shown in (view, view.subgraph([0, 1]), view.to_directed(as_view=True), converted(view)):
+        for name in ("pagerank", "all_pairs_dijkstra_path_length"):
+            assert "both directions: copy the view" in backend.can_run(name, (shown,), {}), shown
+        assert backend.can_run("pagerank", (shown,), {"weight": None}) is True
+        assert backend.can_run("closeness_centrality", (shown,), {}) is True
+    for shown in (view.copy(), graph, graph.subgraph([0, 1]), graph.to_undirected()):
+        assert backend.can_run("pagerank", (shown,), {}) is True
 
 
 def test_every_function_is_in_the_list() -> None:

@@ -70,6 +70,8 @@ def test_a_program_is_a_value() -> None:
     assert pickle.loads(pickle.dumps(one)) == one and HopAttenuation.param == {"preference": 0.1}
     with pytest.raises(rp.OptionError, match="did you mean attenuation"):
         HopAttenuation(atenuation=1.0)
+    with pytest.raises(rp.OptionError, match="takes parameters by name: attenuation=…, preference=…"):
+        HopAttenuation(0.5)  # type: ignore[operator]
     with pytest.raises(rp.InputError, match="`attenuation` must be given"):
         rp.communities([(0, 1)], program=HopAttenuation)
 
@@ -172,6 +174,13 @@ def hook(*lines: str) -> str:
         (["x = 1"], 7, "Vote is needed here, not None"),
         (["import os", "return Vote(u.label, 1)"], 8, "no import"),
         (["return Vote(u.label, min(u.id, 2, key=3))"], 8, "no names"),
+        (["i = u.id", "for i in range(3):", "    pass", "return Vote(u.label, 1)"], 9, "i has a value before the loop"),
+        (["s = i = 0", "return Vote(u.label, s)"], 8, "one variable at a time"),
+        (["for i in range(3):", "    for i in range(2):", "        pass", "return Vote(u.label, 1)"], 8, "the loop sets i itself"),
+        (["for u in range(3):", "    pass", "return Vote(1, 1)"], 8, "u has a value before the loop"),
+        (["s = 0", "i = 7", "for k in range(2):", "    s += i", "    for i in range(3):", "        s += 1", "return Vote(u.label, s)"], 12,
+         "i has a value before the loop, .* call the variable of the loop another name"),
+        (["return Vote(u.label, u32(math.pi))"], 8, "of math, hooks have sqrt, .* and pow; .* such as PI = math.pi"),
     ],
 )
 def test_an_error_points_to_the_python_line(lines: list[str], line: int, sentence: str, tmp_path: Path) -> None:
@@ -197,6 +206,9 @@ WEIGHTS = [
     ["if u.id < 4:", "    return Vote(u.label, 2)", "else:", "    return Vote(u.label, 3)"],
     ["x: u64 = 40", "x -= u64(u.id)", "x //= 2", "return Vote(u.label, u32(x))"],
     ["if u.id > 6:", "    x = 4", "else:", "    return Vote(u.label, 11)", "return Vote(u.label, x)"],
+    ["type_ = u.id", "type = 3", "type_ += 1", "match_ = type * 100", "return Vote(u.label, type + type_ * 10 + match_)"],
+    ["s = 0", "for i in range(3):", "    s += u.id", "for i in range(2):", "    for _ in range(2):", "        s += 1", "return Vote(u.label, s)"],
+    ["s = 0", "for type in range(3):", "    type_ = u.id", "    s += u32(type) * type_", "return Vote(u.label, s)"],
 ]
 
 

@@ -376,3 +376,47 @@ def test_tables_are_no_columns_of_ids() -> None:
         ):
             with pytest.raises(rp.OptionError, match="expected a column of values, and not a table"):
                 call()
+
+
+@pytest.mark.parametrize("seed, cluster, kind", [(2**64 - 1, 2**64 - 1, "uint64"), ("ann", 2**63, "uint64"), ("ann", -(2**63), "int64"), ("ann", 7, "int64")])
+def test_clusters_of_seeds_are_integers_of_64_bits(seed: Any, cluster: int, kind: str) -> None:
+    graph = rp.graph([seed, 5 if isinstance(seed, int) else "bob"], [5, 6] if isinstance(seed, int) else ["bob", "cid"])
+    found = rp.seeded(graph, [seed] if seed == cluster else {seed: cluster})
+    assert found.names.tolist() == [cluster] and found.names.dtype == kind
+    assert found.to_pandas()["community"].tolist() == [cluster] * 3
+    assert found.to_arrow()["community"].to_pylist() == [cluster] * 3
+    assert pickle.loads(pickle.dumps(found)).names.tolist() == [cluster]
+
+
+@pytest.mark.parametrize("seeds", [{"ann": 2**80}, {"ann": 2**64}, {"ann": -(2**63) - 1}, {"ann": -1, "bob": 2**63}])
+def test_clusters_of_seeds_that_64_bits_do_not_hold_are_refused(seeds: dict[str, int]) -> None:
+    with pytest.raises(rp.InputError, match="integers of 64 bits, and these are from .* make them strings"):
+        rp.seeded([("ann", "bob")], seeds)
+
+
+def test_seeds_are_no_string() -> None:
+    for seeds in ("ab", b"ab"):
+        with pytest.raises(rp.OptionError, match="seeds: expected several ids, .*not a string"):
+            rp.seeded([("a", "b")], seeds)
+
+
+def test_resolutions_are_numbers() -> None:
+    found = rp.communities([(0, 1), (1, 2)])
+    for method in (found.quality, found.per_community, found.parts):
+        for wrong in ("a", [1.0], "1"):
+            with pytest.raises(rp.OptionError, match="resolution: expected a number, not"):
+                method(resolution=wrong)  # type: ignore[arg-type]
+        for wrong in (-1, float("nan"), float("inf")):
+            with pytest.raises(rp.InputError, match="resolution"):
+                method(resolution=wrong)
+    assert found.quality(resolution=np.float32(0.5))["resolution"] == 0.5
+
+
+def test_files_have_paths() -> None:
+    found = rp.communities([(0, 1), (1, 2)])
+    for write in (found.write, found.to_gexf, found.graph.write, found.plot().write):
+        for wrong in (5, b"x.csv", None):
+            with pytest.raises(rp.OptionError, match="path: expected a path, as a text or a pathlib.Path, not"):
+                write(wrong)  # type: ignore[arg-type]
+    with pytest.raises(rp.OptionError, match="checkpoint: expected a path"):
+        rp.communities([(0, 1)], checkpoint=5)  # type: ignore[arg-type]

@@ -76,6 +76,41 @@ def test_labels_spread_from_a_few_samples() -> None:
     assert of_matrix.label_distributions_.tolist() == [[1], [1], [0]]
 
 
+def test_labels_that_are_texts_have_minus_one_and_none_for_unknown() -> None:
+    X, y = blobs()
+    names = np.array(["ann", "bob", "-1"])[y].tolist()
+    some = [names[at] if at in {int(np.flatnonzero(y == label)[0]) for label in range(3)} else None for at in range(len(y))]
+    expected = rs.LabelPropagation(n_neighbors=8).fit(X, [-1 if name is None else ["ann", "bob", "-1"].index(name) for name in some])
+    marked: list[Any] = [some, tuple(some), [-1 if name is None else name for name in some], [np.int64(-1) if name is None else np.str_(name) for name in some]]
+    marked += [np.array(some, dtype=object), np.array(marked[2], dtype=object), np.array([name or np.nan for name in some], dtype=object)]
+    try:
+        import pandas as pd
+        marked += [pd.Series(some), pd.Series(some, dtype="string"), pd.Series(pd.Categorical(some))]
+    except ImportError:
+        pass
+    for labels in marked:
+        found = rs.LabelPropagation(n_neighbors=8).fit(X, labels)
+        assert found.classes_.tolist() == ["-1", "ann", "bob"]
+        assert found.transduction_.tolist() == [["ann", "bob", "-1"][label] for label in expected.transduction_.tolist()]
+        assert set(found.predict(X).tolist()) == {"-1", "ann", "bob"}
+    two = np.kron(np.eye(2), np.ones((2, 2)))
+    unreached = rs.LabelPropagation(affinity="precomputed").fit(two, ["a", -1, -1, None])
+    assert unreached.transduction_.tolist() == ["a", "a", -1, -1] and unreached.label_distributions_.tolist() == [[1], [1], [0], [0]]
+    for labels in ([4, None, -1, None], np.array([4, -1, -1, -1], dtype=object), [4, -1, -1, -1]):
+        assert rs.LabelPropagation(affinity="precomputed").fit(two, labels).transduction_.tolist() == [4, 4, -1, -1]
+
+
+@pytest.mark.parametrize("labels, message", [
+    (np.array(["a", "-1", "b", "-1"]), r"row 1 .* is the text '-1', which numpy also makes .* dtype=object"),
+    (["a", 5, -1, None], r"row 1 .* is 5, and row 0 is 'a': labels are all texts or all numbers"),
+    (np.array([1, "a", -1, None], dtype=object), r"row 1 .* is 'a', and row 0 is 1"),
+    ([None, -1, -1, None], "all labels are -1 or missing"),
+])
+def test_labels_that_may_mean_two_things_are_refused(labels: Any, message: str) -> None:
+    with pytest.raises(rp.InputError, match=message):
+        rs.LabelPropagation(affinity="precomputed").fit(np.ones((4, 4)), labels)
+
+
 @pytest.mark.parametrize("wrong, error", [
     (lambda X, y: rs.Communities(affinity="cosine").fit(X), ValueError),
     (lambda X, y: rs.Communities(n_neighbors=0).fit(X), ValueError),

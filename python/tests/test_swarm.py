@@ -237,6 +237,11 @@ def test_bad_input_is_an_exception(data: Any, options: dict[str, Any], error: ty
     assert isinstance(raised.value, error)
 
 
+def test_a_swarm_is_not_pickled_but_says_what_is() -> None:
+    with pytest.raises(rp.OptionError, match="pickle the table or the path that it is made of, or the tables of its methods"):
+        pickle.dumps(rp.swarm(molecules(), graph="molecule"))
+
+
 def test_bad_options_of_runs_are_exceptions() -> None:
     swarm = rp.swarm(molecules(), graph="molecule")
     for wrong in [

@@ -34,7 +34,11 @@ class Backend:
 
     @staticmethod
     def can_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | str:
-        """Returns whether ripplet runs a call exactly, or the reason why not."""
+        """Returns whether ripplet runs a call exactly, or the reason why not.
+
+        NetworkX calls this before it looks for a kept conversion, also for ``backend="ripplet"``.
+        """
+        _networkx.forget_view(args[0] if args else kwargs.get("G"))
         return _networkx.refusal(name, args, kwargs) or True
 
     @staticmethod

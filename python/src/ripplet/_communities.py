@@ -15,7 +15,7 @@ from . import _native as native
 from ._estimate import Planned, estimating
 from ._graph import Graph, graph, nodes_of_igraph, objects, set_once, view
 from ._notebook import bars, line_of
-from ._options import call, given, options
+from ._options import call, given, options, path_of
 from ._program import Program, choices_of, chosen_program, variable
 from ._progress import Progress, reporter
 from ._ranks import end_with_the_interpreter
@@ -157,7 +157,7 @@ class Communities:
             clusters = self._clusters
             names = objects([clusters[label] for label in labels.tolist()])
             if all(type(name) is int for name in clusters.values()):
-                names = names.astype(np.int64)
+                names = names.astype(np.uint64 if max(clusters.values()) >= 2**63 else np.int64)
         return names
 
     @property
@@ -365,7 +365,7 @@ class Communities:
             for vertex, name in self._clusters.items():
                 of[vertex] = at[name]
             clusters = (distinct, of)
-        self._native.write(os.fspath(path), format, names, clusters)
+        self._native.write(path_of(path, "path"), format, names, clusters)
 
     def to_gexf(self, path: str | os.PathLike[str]) -> None:
         """Writes the graph with its communities for Gephi: :meth:`write` with the format GEXF."""
@@ -381,7 +381,7 @@ class Communities:
         """
         if self.overlap:
             raise InputError("modularity is not defined for communities that overlap")
-        measures: dict[str, Any] = json.loads(self._native.quality(resolution))
+        measures: dict[str, Any] = json.loads(self._native.quality(resolution_of(resolution)))
         return measures
 
     def _cover(self) -> tuple[int, int, list[int], list[int]]:
@@ -405,7 +405,7 @@ class Communities:
         """
         import pandas
 
-        columns = native.figures(self._graph._native, self._cover(), resolution)
+        columns = native.figures(self._graph._native, self._cover(), resolution_of(resolution))
         figures = {name: view(column) for name, column in columns}
         return pandas.DataFrame({"community": self.names, **figures})
 
@@ -450,6 +450,7 @@ class Communities:
             if chosen == "auto":
                 raise InputError("resolution: the run has estimated it, so give a number, such as 1.0")
             resolution = chosen
+        refuse_no_number(resolution, "resolution")
         choices = given(seed=self._options.get("seed"), threads=threads)
         columns = [view(column) for column in self._native.parts(score, resolution, choices)]
         names = [*(f"part_{level + 1}" for level in range(len(columns) - 1)), "community"]
@@ -659,7 +660,7 @@ class Picture:
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Writes the picture to a file."""
-        with open(path, "w", encoding="utf-8") as file:
+        with open(path_of(path, "path"), "w", encoding="utf-8") as file:
             file.write(self.text)
 
     def _repr_svg_(self) -> str | None:
@@ -688,6 +689,20 @@ def unpickled(
 ) -> Communities:
     """Returns communities that were pickled."""
     return Communities(native.Found.of_state(graph._native, state), graph, options, call, clusters)
+
+
+def refuse_no_number(value: Any, name: str) -> None:
+    """Refuses what is no number, of an option of this name."""
+    if not isinstance(value, (int, float, np.integer, np.floating)):
+        raise OptionError(f"{name}: expected a number, not {value!r}")
+
+
+def resolution_of(resolution: Any) -> float:
+    """Returns the resolution of a modularity."""
+    refuse_no_number(resolution, "resolution")
+    if not 0 <= resolution < np.inf:
+        raise InputError(f"resolution: expected a finite number, 0 or above, not {resolution}")
+    return float(resolution)
 
 
 def read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -889,7 +904,7 @@ def communities(
         device=None if device == "auto" else device,
         device_memory=device_memory,
         host_memory=host_memory,
-        checkpoint=None if checkpoint is None else os.fspath(checkpoint),
+        checkpoint=None if checkpoint is None else path_of(checkpoint, "checkpoint"),
         checkpoint_every=interval(checkpoint_every),
         resume=resume or None,
         ranks=None if ranks == "none" else ranks,
@@ -974,7 +989,7 @@ def seeded(
         A graph, or anything that :func:`graph` takes by itself.
     seeds : mapping, pandas.Series or iterable
         The cluster of each seed by its id, or ``(cluster, strength)`` with a strength from 0 to 1; of an iterable of
-        ids, each is a cluster of its own. Clusters are all integers or all strings. The index of a Series has ids, but
+        ids, each is a cluster of its own. Clusters are all integers of 64 bits or all strings. The index of a Series has ids, but
         with the default one its values are the ids.
     attenuation : float, optional
         Share of its strength that a label keeps at a hop.
@@ -1004,6 +1019,8 @@ def seeded(
     >>> found["cid"], found["dan"]
     ('bad', None)
     """
+    if isinstance(seeds, (str, bytes)):
+        raise OptionError("seeds: expected several ids, or a dict of ids to clusters, not a string")
     of = data if isinstance(data, Graph) else graph(data, threads=threads)
     try:
         if has_ids(seeds):
@@ -1028,8 +1045,13 @@ def seeded(
         strengths.append(strength)
     if not vertices:
         raise InputError("seeded begins with vertices whose cluster is known, but no seed is a vertex")
-    if {type(name) for name in names} not in ({int}, {str}):
+    kinds = {type(name) for name in names}
+    if kinds not in ({int}, {str}):
         raise InputError("the clusters of seeds are all integers or all strings")
+    if kinds == {int} and not (-(2**63) <= min(names) and max(names) < (2**63 if min(names) < 0 else 2**64)):
+        raise InputError(
+            f"the clusters of seeds are integers of 64 bits, and these are from {min(names)} to {max(names)}: make them strings"
+        )
     first: dict[Any, int] = {}
     for vertex, name in zip(vertices, names, strict=True):
         first[name] = min(vertex, first.get(name, vertex))

@@ -6,18 +6,22 @@ import decimal
 import itertools
 import operator
 import os
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence, Sized
 from typing import Any, SupportsIndex, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from . import _native as native
-from ._options import given, options
+from ._options import given, options, path_of
 from ._progress import Progress, reporter
 from .errors import InputError, OptionError, UnknownVertexError
 
 Ids: TypeAlias = npt.NDArray[np.uint64] | npt.NDArray[np.int64] | npt.NDArray[np.object_]
+
+
+WIDEST: dict[str, type[np.generic]] = {"i": np.int64, "u": np.uint64, "f": np.float64}
+"""The widest type of numbers of a kind of numpy."""
 
 
 def view(array: native.Array) -> npt.NDArray[Any]:
@@ -137,7 +141,11 @@ class Graph:
             if index is None:
                 index = {node: at for at, node in enumerate(self._nodes)}
                 set_once(self, "_index", index)
-            found = index.get(id)
+            try:
+                found = index.get(id)
+            except TypeError:
+                # A list, say, which is no node.
+                found = None
         else:
             found = self._native.find(id)
         if found is None:
@@ -186,7 +194,7 @@ class Graph:
         """
         if self._nodes is not None:
             raise InputError("the ids are Python objects, which files do not have: relabel them as integers or strings")
-        self._native.write(path, format)
+        self._native.write(path_of(path, "path"), format)
 
     def __reduce__(self) -> tuple[Callable[..., Graph], tuple[bytes, list[Hashable] | None]]:
         import tempfile
@@ -351,6 +359,8 @@ class _Source:
             self.vertices = None if vertices is None else operator.index(vertices)
         except TypeError:
             raise OptionError(f"vertices: expected a whole number, not {vertices!r}") from None
+        if self.vertices is not None and not 0 <= self.vertices < 2**64:
+            raise InputError(f"vertices: expected a whole number from 0 to 4,294,967,294, not {vertices}")
         self.build, self.table, self.file = build, table, file
 
     def graph(self) -> Graph:
@@ -361,6 +371,9 @@ class _Source:
             return data
         if isinstance(data, (str, os.PathLike)):
             return self.of_path(os.fspath(data))
+        if hasattr(data, "tocoo") and hasattr(data, "shape"):
+            # Before dict, which some sparse matrices are.
+            return self.of_matrix(data)
         if self.arrays:
             return self.of_arrays((data, *self.arrays))
         if isinstance(data, tuple):
@@ -369,8 +382,6 @@ class _Source:
             return self.of_columns(data, list(data))
         if isinstance(data, list):
             return self.of_edges(data)
-        if hasattr(data, "tocoo") and hasattr(data, "shape"):
-            return self.of_matrix(data)
         if hasattr(data, "is_multigraph") and hasattr(data, "adj"):
             return self.of_networkx(data)
         if package == "igraph":
@@ -381,6 +392,8 @@ class _Source:
             return self.of_columns(data, list(data.columns))
         if package == "polars" and hasattr(data, "collect"):
             raise OptionError("a graph is not made of a LazyFrame: pass its data frame, .collect()")
+        if is_series(data):
+            raise OptionError(f"{type(data).__name__} of {package} is no table: pass it as one of the columns, as in graph(u, v)")
         if hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__"):
             return self.of_stream(data)
         if hasattr(data, "edge_index"):
@@ -423,7 +436,8 @@ class _Source:
 
     def of_stream(self, table: Any) -> Graph:
         self.only("a table", "weight", "source", "target")
-        return Graph(native.Graph.of_stream(table, {**self.build, **self.table, **self.weight_settings()}))
+        settings = {**self.build, **self.table, **self.weight_settings()}
+        return Graph(native.Graph.of_stream(exported(table, lambda: columns_of_edges(table, settings)), settings))
 
     def weight_settings(self) -> dict[str, Any]:
         """Returns the choice of weights of a table or a file, whose columns have strings as names."""
@@ -523,10 +537,15 @@ class _Source:
 
     def of_matrix(self, matrix: Any) -> Graph:
         self.only("a sparse matrix", "weight")
+        if len(matrix.shape) != 2:
+            raise InputError(f"an adjacency matrix has two dimensions, and this one has the shape {matrix.shape}")
         rows, columns = matrix.shape
         if rows != columns:
             raise InputError(f"an adjacency matrix is square, and this one has {rows} rows and {columns} columns")
         coo = matrix.tocoo(copy=True)
+        if coo.data.dtype.kind in WIDEST:
+            # Sums of entries that are there twice may exceed a small type.
+            coo.data = coo.data.astype(WIDEST[coo.data.dtype.kind])
         coo.sum_duplicates()
         row, col = coo.row, coo.col
         data = coo.data
@@ -546,6 +565,7 @@ class _Source:
             upper = row <= col
             row, col, data = row[upper], col[upper], data[upper]
         weights = None if self.weight in (None, False) else column(data, "weight")
+        refuse_weights(weights, range(rows), row, col)
         u, v = column(row, "row"), column(col, "column")
         self.vertices = int(rows)
         return self.of_ends(u, v, weights)
@@ -572,13 +592,14 @@ class _Source:
         self.only("a graph of igraph", "weight")
         self.build.setdefault("directed", graph.is_directed())
         name = "weight" if self.weight is True else self.weight or None
+        nodes = nodes_of_igraph(graph)
         ends = np.asarray(graph.get_edgelist(), dtype=np.int64).reshape(-1, 2)
         weights = None
         if name is not None:
             if name not in graph.es.attributes():
                 raise InputError(f"the edges have no attribute {name!r}")
-            weights = weight_column(graph.es[name])
-        return self.of_numbered(nodes_of_igraph(graph), ends[:, 0], ends[:, 1], weights)
+            weights = list_of_weights(graph.es[name], place=edges_between(nodes, ends[:, 0], ends[:, 1]))
+        return self.of_numbered(nodes, ends[:, 0], ends[:, 1], weights)
 
     def of_networkit(self, graph: Any) -> Graph:
         self.only("a graph of networkit", "weight")
@@ -602,13 +623,14 @@ class _Source:
         rows = list(edges)
         u = np.fromiter((index[row[0]] for row in rows), dtype=np.int64, count=len(rows))
         v = np.fromiter((index[row[1]] for row in rows), dtype=np.int64, count=len(rows))
-        weights = weight_column([row[2] for row in rows]) if weighted else None
+        weights = list_of_weights([row[2] for row in rows], place=edges_between(nodes, u, v)) if weighted else None
         return self.of_numbered(nodes, u, v, weights)
 
     def of_numbered(
         self, nodes: list[Hashable], u: npt.NDArray[np.int64], v: npt.NDArray[np.int64], weights: Any
     ) -> Graph:
         """Makes a graph of numbered nodes. Integers and strings become ids, as those of a file."""
+        refuse_weights(weights, nodes, u, v)
         kinds = {type(node) for node in nodes}
         ids: Any = None
         kept: list[Hashable] | None = nodes
@@ -632,6 +654,9 @@ def nodes_of_igraph(graph: Any) -> list[Hashable]:
     """Returns the ids of the vertices of a graph of igraph: their names, or numbers from 0 if two have the same."""
     if "name" in graph.vs.attributes():
         names: list[Hashable] = list(graph.vs["name"])
+        for vertex, name in enumerate(names):
+            if not isinstance(name, Hashable):
+                raise InputError(f"the name of the vertex {vertex} is {name!r}, which is no id: make names strings or integers")
         if len(set(names)) == len(names):
             return names
     return list(range(graph.vcount()))
@@ -700,26 +725,122 @@ def weight_column(values: Any, name: str = "weight") -> Any:
     """Returns a column of weights, as :func:`column` does; an error has this name."""
     if isinstance(values, (list, tuple)):
         return list_of_weights(values, name)
-    dtype = getattr(values, "dtype", None)
-    if type(values).__module__.partition(".")[0] == "pandas" and getattr(dtype, "kind", "O") not in "iuf":
-        found = values.tolist() if str(dtype).startswith("str") else pandas_column(values, name)
+    if is_of_pandas(values):
+        values = series_of(values, name)
+        has_numbers = getattr(values.dtype, "kind", "O") in "iuf"
+        is_text = str(values.dtype).startswith("str")
+        found = column(values, "weight") if has_numbers else values.tolist() if is_text else pandas_column(values, name)
     else:
         found = column(values, "weight")
     return list_of_weights(found, name) if isinstance(found, list) else found
 
 
-def list_of_weights(values: Sequence[Any], name: str = "weight") -> npt.NDArray[np.float64]:
-    """Returns weights as an array; an error names the row of one that is no number."""
+Place: TypeAlias = Callable[[int], str]
+"""Says where the weight of a row is."""
+
+
+def in_row(row: int) -> str:
+    return f"row {row} (the first is 0)"
+
+
+def edges_between(nodes: Sequence[Hashable], u: npt.NDArray[Any], v: npt.NDArray[Any]) -> Place:
+    """Returns what names the edge of a row by its ends."""
+    return lambda row: f"the edge from {nodes[u[row]]!r} to {nodes[v[row]]!r}"
+
+
+def refuse_weights(weights: npt.NDArray[Any] | None, nodes: Sequence[Hashable], u: npt.NDArray[Any], v: npt.NDArray[Any]) -> None:
+    """Refuses weights that are not finite or below 0, by the ends of the first edge with one."""
+    if weights is None:
+        return
+    bad = ~(np.isfinite(weights) & (weights >= 0))
+    if bad.any():
+        row = int(bad.argmax())
+        raise InputError(f"{edges_between(nodes, u, v)(row)}: weight is {weights[row]}: expected a finite number, 0 or above")
+
+
+def list_of_weights(values: Sequence[Any], name: str = "weight", place: Place = in_row) -> npt.NDArray[np.float64]:
+    """Returns weights as an array; an error names the place of one that is no number."""
     numbers = (int, float, np.number, decimal.Decimal, type(None))
-    if all(issubclass(kind, numbers) and kind is not bool and not issubclass(kind, np.timedelta64) for kind in set(map(type, values))):
+    kinds = set(map(type, values))
+    if all(issubclass(kind, numbers) and kind is not bool and not issubclass(kind, np.timedelta64) for kind in kinds):
+        if type(None) in kinds:
+            raise InputError(f"{place(next(row for row, value in enumerate(values) if value is None))}: {name} is null")
         try:
             return np.asarray(values, dtype=np.float64)
         except (TypeError, ValueError, OverflowError):
             raise InputError(f"{name}: the weights are no numbers of 64 bits") from None
     for row, value in enumerate(values):
         if isinstance(value, (bool, np.timedelta64)) or not isinstance(value, numbers):
-            raise InputError(f"row {row} (the first is 0): {name} is {value!r}, which is no number")
+            raise InputError(f"{place(row)}: {name} is {value!r}, which is no number")
     raise InputError(f"{name}: the weights are no numbers")
+
+
+def columns_of_edges(frame: Any, settings: dict[str, Any]) -> list[str]:
+    """Returns the columns of a data frame of polars that are the ends and the weights of edges."""
+    columns = frame.get_columns()
+    places = native.columns_of_edges([(column.name, kind_of(column)) for column in columns], settings)
+    return [columns[at].name for at in places if at is not None]
+
+
+def exported(values: Any, wanted: Callable[[], Collection[str] | None] = lambda: None) -> Any:
+    """Returns a table or a column of polars with types that its export to Arrow has; others as they are.
+
+    Columns of nulls alone become text. Polars' integers of 128 bits are left out of a table, unless they are wanted; ``None`` is all.
+
+    Raises
+    ------
+    InputError
+        If a wanted column, or the column itself, has a type that cannot be exported.
+    """
+    if type(values).__module__.partition(".")[0] != "polars" or not hasattr(values, "to_frame") and not hasattr(values, "schema"):
+        return values
+    import polars
+
+    is_column = hasattr(values, "to_frame")
+    frame = values.to_frame() if is_column else values
+    kinds = {name: str(kind) for name, kind in frame.schema.items()}
+    frame = frame.with_columns(polars.col(name).cast(polars.String) for name, kind in kinds.items() if kind == "Null")
+    # Also within lists and structs.
+    foreign = [name for name, kind in kinds.items() if "Int128" in kind or "Null" in kind and kind != "Null"]
+    if not foreign:
+        return frame.to_series() if is_column else frame
+    asked = None if is_column else wanted()
+    for name in foreign:
+        if asked is None or name in asked:
+            remedy = "convert it, as with .cast(polars.Int64)" if "Int128" in kinds[name] else "leave it out"
+            raise InputError(f"the column {name!r} is {kinds[name]} of polars, which ripplet does not read: {remedy}")
+    return frame.drop(foreign)
+
+
+def is_of_pandas(values: Any) -> bool:
+    """Returns whether a value is of pandas: a Series, an array of its own, an index or a data frame."""
+    return type(values).__module__.partition(".")[0] == "pandas"
+
+
+def is_series(values: Any) -> bool:
+    """Returns whether a value is a single column of pandas, polars or pyarrow."""
+    package = type(values).__module__.partition(".")[0]
+    return package in ("pandas", "polars") and not hasattr(type(values), "columns") or (
+        package == "pyarrow" and not hasattr(values, "schema")
+    )
+
+
+def series_of(values: Any, name: str) -> Any:
+    """Returns a Series, an array or an index of pandas as a Series.
+
+    Raises
+    ------
+    OptionError
+        If the value, of a column of this name, is none of these.
+    """
+    import pandas
+
+    if isinstance(values, pandas.Series):
+        return values
+    is_array = isinstance(values, (pandas.Index, pandas.api.extensions.ExtensionArray)) and values.ndim == 1
+    if not is_array or isinstance(values, pandas.MultiIndex):
+        raise OptionError(f"{name}: expected a column, and not {type(values).__name__} of pandas")
+    return pandas.Series(values)
 
 
 def refuse_mask(values: Any, name: str) -> None:
@@ -731,10 +852,10 @@ def refuse_mask(values: Any, name: str) -> None:
 
 def column(values: Any, name: str) -> Any:
     """Returns a column as the native part takes it: an Arrow array, a contiguous buffer, or a list."""
-    if type(values).__module__.partition(".")[0] == "pandas":
-        return pandas_column(values, name)
+    if is_of_pandas(values):
+        return pandas_column(series_of(values, name), name)
     if hasattr(values, "__arrow_c_array__") or hasattr(values, "__arrow_c_stream__") or isinstance(values, list):
-        return values
+        return exported(values)
     if hasattr(values, "detach"):
         values = values.detach().cpu().numpy()
     if isinstance(values, (str, bytes)) or not hasattr(values, "__array__"):
@@ -767,7 +888,7 @@ def pandas_column(series: Any, name: str) -> Any:
         raise InputError(f"row {int(missing.argmax())} (the first is 0): {name} is null")
     kind = getattr(series.dtype, "kind", "O")
     if kind in "iuf":
-        return column(series.to_numpy(dtype={"i": np.int64, "u": np.uint64, "f": np.float64}[kind]), name)
+        return column(series.to_numpy(dtype=WIDEST[kind]), name)
     if str(series.dtype) == "category":
         # The categories alone are converted one by one.
         names = column(series.cat.categories.to_series(), name)

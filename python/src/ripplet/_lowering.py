@@ -61,6 +61,7 @@ VALUES = {
     "Activation": ("Disagreement", "Change", "Always"),
     "Vote": ("NONE",),
 }
+OF_MATH = "of math, hooks have sqrt, fabs, exp, log, log2 and pow"
 OPERATORS: dict[type[ast.AST], str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^", ast.LShift: "<<",
     ast.RShift: ">>",
@@ -310,7 +311,7 @@ class Function:
         scalar = {"Label": "u32", "Score": program.score}
         self.scopes[0] = {name: scalar.get(kind, kind) for name, kind in zip(names[1:], kinds, strict=True)}
         shown = {"VertexMut": "&mut VertexMut", "Score": "Self::Score"}
-        parameters = "".join(f", {safe(name)}: {shown.get(kind, kind)}" for name, kind in zip(names[1:], kinds, strict=True))
+        parameters = "".join(f", {local_name(name)}: {shown.get(kind, kind)}" for name, kind in zip(names[1:], kinds, strict=True))
         arrow = "" if result is None else f" -> {shown.get(result, result)}"
         body = [statement for statement in tree.body if not is_text(statement)]
         if tree.name == "name":
@@ -320,7 +321,7 @@ class Function:
         assigned = {name for statement in body for name in every_target(statement)}
         for name in self.scopes[0]:
             if name in assigned and self.scopes[0][name] not in VIEWS:
-                self.emit(f"let mut {safe(name)} = {safe(name)};", tree)
+                self.emit(f"let mut {local_name(name)} = {local_name(name)};", tree)
         if body and isinstance(body[-1], ast.Return) and body[-1].value is not None:
             self.block(body[:-1])
             self.emit(self.expression(body[-1].value), body[-1])
@@ -360,9 +361,9 @@ class Function:
                 kind = self.program.kind(annotation)
                 if self.local(name) is None:
                     self.scopes[-1][name] = kind
-                    self.emit(f"let mut {safe(name)}: {kind} = {self.expression(value)};", node)
+                    self.emit(f"let mut {local_name(name)}: {kind} = {self.expression(value)};", node)
                 else:
-                    self.emit(f"{safe(name)} = {self.expression(value)};", node)
+                    self.emit(f"{local_name(name)} = {self.expression(value)};", node)
             case ast.AugAssign(target=target, op=operator, value=value):
                 self.step(target, operator, value, node)
             case ast.If():
@@ -393,9 +394,9 @@ class Function:
                 if name in RESERVED_VALUES:
                     raise Refused(f"{name} is a name of the language: call the variable another name", target)
                 self.scopes[-1][name] = kind
-                self.emit(f"let mut {safe(name)} = {value};", node)
+                self.emit(f"let mut {local_name(name)} = {value};", node)
             else:
-                self.emit(f"{safe(name)} = {value};", node)
+                self.emit(f"{local_name(name)} = {value};", node)
             return
         column = self.column(target)
         if column is None:
@@ -411,11 +412,11 @@ class Function:
                 raise self.unassigned(target)
             kind = self.type_of(target)
             if type(operator) in OPERATORS:
-                self.emit(f"{safe(target.id)} {OPERATORS[type(operator)]}= {self.expression(value)};", node)
+                self.emit(f"{local_name(target.id)} {OPERATORS[type(operator)]}= {self.expression(value)};", node)
             else:
                 self.whole(kind, self.type_of(value), operator, node)
                 sign = "/" if isinstance(operator, ast.FloorDiv) else "%"
-                self.emit(f"{safe(target.id)} {sign}= {self.expression(value)};", node)
+                self.emit(f"{local_name(target.id)} {sign}= {self.expression(value)};", node)
             return
         read = ast.parse(ast.unparse(target), mode="eval").body
         for part in ast.walk(read):
@@ -434,9 +435,9 @@ class Function:
                 if kind not in SCALARS:
                     raise Refused(f"give {name} a value before the if, with its type: {name}: int = 0", node)
                 self.scopes[-1][name] = kind
-                self.emit(f"let mut {safe(name)}: {kind} = {zero(kind)};", node)
+                self.emit(f"let mut {local_name(name)}: {kind} = {zero(kind)};", node)
             new = []
-        begin = f"let mut {safe(new[0])} = " if new else ""
+        begin = f"let mut {local_name(new[0])} = " if new else ""
         self.emit(f"{begin}if {self.condition(node.test)} {{", node)
         kind = self.branch(node.body, new, node)
         if node.orelse:
@@ -454,7 +455,7 @@ class Function:
         scope = self.scopes.pop()
         if not new or definitely_of(body) is None:
             return "?"
-        self.emit(safe(new[0]), body[-1])
+        self.emit(local_name(new[0]), body[-1])
         return scope.get(new[0], "?")
 
     def kind_in(self, name: str, node: ast.If) -> str:
@@ -483,8 +484,14 @@ class Function:
             raise Refused(f"the loop sets {name} itself: use another variable", node)
         if name != "_" and self.is_used_after(name, node):
             raise Refused(f"{name} has no value after the loop: keep it in another variable", node)
+        if name != "_" and self.local(name) is not None:
+            raise Refused(
+                f"{name} has a value before the loop, which a loop of hooks does not change: call the variable of the loop another"
+                " name",
+                node.target,
+            )
         begin = self.expression(ends[0]) if len(ends) == 2 else "0"
-        self.emit(f"for {safe(name)} in {begin}..{self.expression(ends[-1])} {{", node)
+        self.emit(f"for {local_name(name)} in {begin}..{self.expression(ends[-1])} {{", node)
         kind = self.type_of(ends[-1])
         self.nested(body, {name: kind if kind in INTEGERS else "i32" if kind == "int" else "?"})
         self.emit("}", node)
@@ -568,7 +575,7 @@ class Function:
 
     def name(self, node: ast.Name) -> str:
         if self.local(node.id) is not None:
-            return safe(node.id)
+            return local_name(node.id)
         if node.id == "NO_LABEL":
             return "NO_LABEL"
         number = self.program.constants.number(node.id)
@@ -594,6 +601,10 @@ class Function:
             return f"{owner}::{variant}"
         if owner in SCALARS and self.is_global(value):
             return f"{owner}::{node.attr}"
+        if isinstance(value, ast.Name) and self.local(value.id) is None and "math" in (value.id, self.program.constants.module(value.id)):
+            raise Refused(
+                f"{OF_MATH}; a number has a name outside of the class, such as {node.attr.upper()} = math.{node.attr}", node
+            )
         column = self.column(node)
         if column is not None:
             return f"{self.expression(value)}.{node.attr}()"
@@ -662,7 +673,7 @@ class Function:
                     return f"({self.receiver(arguments[0])}).{'abs' if name == 'fabs' else name}()"
                 if name in MATH and len(arguments) == (2 if name == "pow" else 1):
                     return f"{MATH[name]}({self.arguments(arguments)})"
-                raise Refused("of math, hooks have sqrt, fabs, exp, log, log2 and pow", node)
+                raise Refused(OF_MATH, node)
             if value.id in ("Vote", "Schedule", *SCALARS):
                 known = "Vote::new" if (value.id, name) == ("Vote", "new") else f"{value.id}::{name}"
                 return f"{known}({self.arguments(arguments)})"
@@ -814,8 +825,14 @@ def mark(node: ast.AST) -> str:
 
 
 def safe(name: str) -> str:
-    """Returns a name that is no word of Rust."""
+    """Returns a name of an item of the class that is no word of Rust."""
     return f"{name}_" if name in RESERVED else name
+
+
+def local_name(name: str) -> str:
+    """Returns a name of a variable that is no word of Rust; those of two variables differ: ``type`` becomes ``type_``, and ``type_``
+    becomes ``type__``."""
+    return f"{name}_" if name.rstrip("_") in RESERVED else name
 
 
 def written(value: int | float | bool, kind: str | None) -> str:

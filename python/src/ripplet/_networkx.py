@@ -144,6 +144,27 @@ def conversions(graph: Any) -> list[BackendGraph]:
     return [known for known in found if isinstance(known, BackendGraph)]
 
 
+def below(view: Any) -> Any:
+    """Returns the graph that a view of NetworkX shows; ``None`` if it is no view."""
+    return getattr(view, "_graph", None)
+
+
+def forget_view(graph: Any) -> None:
+    """Removes what a view was converted to: a change of the graph below does not reach the cache of the view."""
+    if below(graph) is not None:
+        cache = getattr(graph, "__networkx_cache__", None) or {}
+        cache.get("backends", {}).pop("ripplet", None)
+
+
+def has_two_weights(graph: Any) -> bool:
+    """Returns whether an edge may have a weight in each direction, though it has none: in an undirected view of a directed graph."""
+    while (shown := below(graph)) is not None:
+        if shown.is_directed() and not graph.is_directed():
+            return True
+        graph = shown
+    return False
+
+
 def some(graph: BackendGraph, values: list[Any], nodes: Any) -> Any:
     """Returns all values by node, that of one node, or those of an iterable of nodes, as NetworkX does."""
     by_node = graph.by_node(values)
@@ -802,6 +823,8 @@ def refusal(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | N
             return "ripplet needs an attribute here" if name == "all_pairs_dijkstra_path_length" else None
         if callable(weight):
             return "a weight that is a function is called by NetworkX"
+        if has_two_weights(graph.original if isinstance(graph, BackendGraph) else graph):
+            return "an edge of an undirected view has the weights of both directions: copy the view"
         if not isinstance(graph, BackendGraph) and all(known.attribute != weight for known in conversions(graph)):
             negative = name != "leiden_communities"
             return native.refused_weights(graph._adj, graph.is_multigraph(), weight, negative)

@@ -48,6 +48,14 @@ def unknown_option(function: str, name: str, known: list[str]) -> OptionError:
     return OptionError(f"{function}() has no option {name}: {hint}")
 
 
+def path_of(value: Any, name: str) -> str:
+    """Returns the path that an option of this name has, as text."""
+    path = os.fspath(value) if isinstance(value, (str, os.PathLike)) else value
+    if not isinstance(path, str):
+        raise OptionError(f"{name}: expected a path, as a text or a pathlib.Path, not {path!r}")
+    return path
+
+
 def given(**values: Any) -> dict[str, Any]:
     """Returns the options that are not ``None``."""
     return {name: value for name, value in values.items() if value is not None}

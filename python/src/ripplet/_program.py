@@ -73,8 +73,12 @@ class Program:
         """The values of parameters that are given."""
         return dict(self._param)
 
-    def __call__(self, **param: Any) -> Program:
-        """Returns the program with these values of parameters."""
+    def __call__(self, *values: Any, **param: Any) -> Program:
+        """Returns the program with these values of parameters, which go by name."""
+        if values:
+            names = ", ".join(f"{name}=…" for name in self.parameters)
+            takes = f"takes parameters by name: {names}" if names else "has no parameters"
+            raise OptionError(f"{self.name}() {takes}")
         for name in param:
             if name not in self.parameters:
                 raise unknown_option(self.name, name, list(self.parameters))

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from . import _native as native
-from ._graph import set_once
+from ._graph import columns_of_edges, set_once
 from ._options import given, options
 from ._program import Program, chosen_program, with_parameters
 from ._progress import Progress, reporter
@@ -65,6 +65,9 @@ class Swarm:
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError("a swarm does not change")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        raise OptionError("a swarm cannot be pickled: pickle the table or the path that it is made of, or the tables of its methods")
 
     def __len__(self) -> int:
         """The number of graphs of a table; those of files are not known before they are read."""
@@ -312,4 +315,6 @@ def swarm(
             return Swarm(native.Swarm.of_files(os.fspath(data), {**columns, **build, **file}))
         if format is not None or header is not None or delimiter is not None:
             raise OptionError("format, header and delimiter are of files, and data is none")
-        return Swarm(native.Swarm.of_table(native_table(data, "data"), {**columns, **build}))
+        ends = {name: value for name, value in columns.items() if name != "graph"} | {"weighted": build["weighted"]}
+        read = native_table(data, "data", needed=lambda: [graph or "graph", *columns_of_edges(data, ends)])
+        return Swarm(native.Swarm.of_table(read, {**columns, **build}))

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _native as native
-from ._graph import column, objects, refuse_mask, set_once, view
+from ._graph import column, exported, is_of_pandas, is_series, objects, refuse_mask, series_of, set_once, view
 from .errors import InputError, OptionError, UnknownColumnError
 
 if TYPE_CHECKING:
@@ -147,7 +147,12 @@ Column: TypeAlias = tuple[str, Any, Any, str | None]
 """Name, values, mask of nulls, and unit of times or ``bool``, as the native part takes a column."""
 
 
-def native_table(table: Any, name: str, wanted: Collection[str] | None = None) -> native.Table:
+def native_table(
+    table: Any,
+    name: str,
+    wanted: Collection[str] | None = None,
+    needed: Callable[[], Collection[str]] | None = None,
+) -> native.Table:
     """Returns a table as the native part takes it: without a copy of columns of Arrow and of numbers.
 
     Parameters
@@ -158,6 +163,9 @@ def native_table(table: Any, name: str, wanted: Collection[str] | None = None) -
         The name of the table in messages.
     wanted
         Columns that are needed; others of data frames and mappings are left out.
+    needed
+        Finds the columns that are needed, if a data frame of polars has some that Arrow has no type for; by default ``wanted``, or
+        all of them.
     """
     if isinstance(table, Table):
         return table._native
@@ -175,8 +183,10 @@ def native_table(table: Any, name: str, wanted: Collection[str] | None = None) -
         items = [(str(key), values) for key, values in table.items()]
         kept = kept_columns([key for key, _ in items], name, wanted)
         return native.Table.of_columns([cells(items[at][1], items[at][0]) for at in kept], name)
+    if is_series(table):
+        raise OptionError(f"{name}: {type(table).__name__} of {package} is no table: pass it as one of the columns of a dict")
     if hasattr(table, "__arrow_c_stream__") or hasattr(table, "__arrow_c_array__"):
-        return native.Table.of_stream(table, name)
+        return native.Table.of_stream(exported(table, needed or (lambda: wanted)), name)
     raise OptionError(
         f"{name}: expected a table (pandas, polars, pyarrow, DuckDB, or a dict of columns) or a path, not {type(table).__name__}"
     )
@@ -199,7 +209,7 @@ def is_path(value: Any) -> bool:
 
 def has_ids(series: Any) -> bool:
     """Returns whether the index of a Series of pandas has ids: whether it is not the default one, positions from 0."""
-    if type(series).__module__.partition(".")[0] != "pandas" or not hasattr(series, "items") or hasattr(series, "columns"):
+    if not is_of_pandas(series) or not hasattr(series, "items") or hasattr(series, "columns"):
         return False
     return not is_default(series.index)
 
@@ -257,10 +267,10 @@ def pandas_cells(series: Any, name: str) -> Column:
 
 def cells(values: Any, name: str) -> Column:
     """Returns a column of an array, a list or an Arrow array."""
-    if type(values).__module__.partition(".")[0] == "pandas" and hasattr(values, "dtype"):
-        return pandas_cells(values, name)
+    if is_of_pandas(values):
+        return pandas_cells(series_of(values, name), name)
     if hasattr(values, "__arrow_c_array__") or hasattr(values, "__arrow_c_stream__"):
-        return (name, values, None, None)
+        return (name, exported(values), None, None)
     if isinstance(values, (str, bytes)) or not hasattr(values, "__len__"):
         raise OptionError(f"{name}: expected an array or a list, not {type(values).__name__}")
     if not hasattr(values, "dtype"):

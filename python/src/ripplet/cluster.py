@@ -25,8 +25,8 @@ import numpy.typing as npt
 
 from . import _native as native
 from ._communities import Round, interval, read_only
-from ._graph import view
-from ._options import given, options
+from ._graph import columns_of_edges, view
+from ._options import given, options, path_of
 from ._progress import Progress, reporter
 from ._ranks import end_with_the_interpreter
 from ._tables import Table, native_table
@@ -218,12 +218,12 @@ seed, host_memory, checkpoint, checkpoint_every, resume, rank_deadline, rank_lab
         program=program, schedule=schedule, phases=phases, counter=counter, min_size=min_size, guard=guard, gamma=gamma,
         iterations=iterations, max_iterations=max_iterations, tolerance=tolerance, keep_disconnected=keep_disconnected or None,
         merge=merge, seed=seed or None, host_memory=host_memory, device="cpu",
-        checkpoint=None if checkpoint is None else os.fspath(checkpoint), checkpoint_every=interval(checkpoint_every),
+        checkpoint=None if checkpoint is None else path_of(checkpoint, "checkpoint"), checkpoint_every=interval(checkpoint_every),
         resume=resume or None, ranks="mpi", rank_deadline=rank_deadline, rank_labels=rank_labels, threads=threads,
     )
     end_with_the_interpreter()
     try:
-        table = native_table(rows, "rows")
+        table = native_table(rows, "rows", needed=lambda: columns_of_edges(rows, load))
     except Exception:
         # The others wait for the rows of this process.
         with contextlib.suppress(RippletError):

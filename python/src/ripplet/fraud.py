@@ -30,8 +30,8 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _native as native
-from ._graph import Graph, set_once
-from ._options import given, options
+from ._graph import Graph, is_series, set_once
+from ._options import given, options, path_of
 from ._progress import Progress, reporter
 from ._tables import Table, has_ids, is_default, is_missing, is_path, native_table, time_text
 from .errors import InputError, OptionError
@@ -479,12 +479,7 @@ def refuse_ids_in_index(frame: Any, name: str) -> None:
 
 def is_column(values: Any) -> bool:
     """Returns whether a value is a single column: a list, a set or an array, or a series or an index of a data frame."""
-    if isinstance(values, (list, tuple, set, frozenset, np.ndarray)):
-        return True
-    package = type(values).__module__.partition(".")[0]
-    return package in ("pandas", "polars") and not hasattr(type(values), "columns") or (
-        package == "pyarrow" and not hasattr(values, "schema")
-    )
+    return isinstance(values, (list, tuple, set, frozenset, np.ndarray)) or is_series(values)
 
 
 def ids_of(values: Any, name: str) -> list[int] | list[str]:
@@ -515,12 +510,21 @@ def ids_of(values: Any, name: str) -> list[int] | list[str]:
 
 def span_of(span: SpanLike | None, name: str) -> str | None:
     """Returns a length of time as the command takes it."""
-    if not isinstance(span, datetime.timedelta):
+    if span is None or isinstance(span, str):
         return span
+    if not isinstance(span, datetime.timedelta):
+        raise OptionError(f"{name}: expected a text such as '90s', '30m', '12h', '30d' or '2w', or a datetime.timedelta, not {span!r}")
     seconds = span // datetime.timedelta(seconds=1)
     if datetime.timedelta(seconds=seconds) != span:
         raise OptionError(f"{name}: expected whole seconds, not {span}")
     return f"{seconds}s"
+
+
+def least_size(size: Any) -> int | None:
+    """Returns the least size of a cluster, which has at least one member."""
+    if isinstance(size, (int, np.integer)) and size < 1:
+        raise InputError(f"min_size: expected a whole number, 1 or above, not {size}")
+    return size  # type: ignore[no-any-return]
 
 
 def instant_of(instant: InstantLike | None, name: str) -> str | None:
@@ -686,15 +690,15 @@ def run(
         late=span_of(late, "late"), on_error=on_error,
         longest_gap=span_of(longest_gap, "longest_gap"), skip_late_rows=skip_late_rows, since=instant_of(since, "since"),
         before=instant_of(before, "before"),
-        skip_repeated_files=skip_repeated_files, postgres=postgres, duckdb=None if duckdb is None else os.fspath(duckdb),
+        skip_repeated_files=skip_repeated_files, postgres=postgres, duckdb=None if duckdb is None else path_of(duckdb, "duckdb"),
         query=query, attenuation=attenuation, max_iterations=max_iterations, warm_iterations=warm_iterations,
-        min_size=min_size, max_size=max_size, seeded_only=seeded_only, hub_degree=hub_degree, no_closure=no_closure, seed=seed,
+        min_size=least_size(min_size), max_size=max_size, seeded_only=seeded_only, hub_degree=hub_degree, no_closure=no_closure, seed=seed,
         noise=noise, model=os.fspath(model) if is_path(model) else model, arrays=arrays, exact=exact, to_postgres=to_postgres,
         schema=schema, resume=resume, host_memory=host_memory, device=device, device_memory=device_memory, threads=threads,
         temporary=output is None, **lists,
     )
     temporary = temporary_folder() if output is None else None
-    folder = Path(temporary.name if temporary is not None else os.fspath(output))  # type: ignore[arg-type]
+    folder = Path(temporary.name if temporary is not None else path_of(output, "output"))
     try:
         with reporter(progress) as told:
             found = native.fraud_run(rows, taken, os.fspath(folder), {**choices, **given(progress=told)})
@@ -852,9 +856,9 @@ def evaluate(
         full_slides=full_slides, late=span_of(late, "late"), on_error=on_error,
         longest_gap=span_of(longest_gap, "longest_gap"), skip_late_rows=skip_late_rows, since=instant_of(since, "since"),
         before=instant_of(before, "before"),
-        skip_repeated_files=skip_repeated_files, postgres=postgres, duckdb=None if duckdb is None else os.fspath(duckdb),
+        skip_repeated_files=skip_repeated_files, postgres=postgres, duckdb=None if duckdb is None else path_of(duckdb, "duckdb"),
         query=query, attenuation=attenuation, max_iterations=max_iterations, warm_iterations=warm_iterations,
-        min_size=min_size, max_size=max_size, seeded_only=seeded_only, hub_degree=hub_degree, no_closure=no_closure, seed=seed,
+        min_size=least_size(min_size), max_size=max_size, seeded_only=seeded_only, hub_degree=hub_degree, no_closure=no_closure, seed=seed,
         model=os.fspath(model) if is_path(model) else model, device=device, device_memory=device_memory, threads=threads,
         **{name: list_of(table, name) for name, table in lists},
     )
@@ -934,7 +938,7 @@ def window(
         full_slides=full_slides, late=span_of(late, "late"), on_error=on_error,
         longest_gap=span_of(longest_gap, "longest_gap"), skip_late_rows=skip_late_rows, since=instant_of(since, "since"),
         before=instant_of(before, "before"),
-        skip_repeated_files=skip_repeated_files, postgres=postgres, duckdb=None if duckdb is None else os.fspath(duckdb),
+        skip_repeated_files=skip_repeated_files, postgres=postgres, duckdb=None if duckdb is None else path_of(duckdb, "duckdb"),
         query=query, threads=threads,
     )
     with reporter(progress) as told:
@@ -961,5 +965,5 @@ def open(folder: str | os.PathLike[str]) -> Run:
     """
     if not is_path(folder):
         raise OptionError(f"folder: expected a path, not {type(folder).__name__}")
-    manifest, notes = native.fraud_folder(os.fspath(folder))
+    manifest, notes = native.fraud_folder(path_of(folder, "folder"))
     return Run(Path(folder), None, (manifest, notes, "not recorded", None))

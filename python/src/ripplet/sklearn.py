@@ -16,7 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ._communities import communities, seeded
-from ._graph import Graph, graph
+from ._graph import Graph, graph, objects
+from ._tables import is_missing
 from .errors import InputError, OptionError
 
 try:
@@ -57,6 +58,46 @@ def affinity_graph(estimator: Any, X: Any) -> Graph:
     edges = neighbours(estimator, X).kneighbors_graph().tocoo()
     ends = np.asarray(edges.row, dtype=np.int64), np.asarray(edges.col, dtype=np.int64)
     return graph(*ends, vertices=len(X), threads=estimator.threads)
+
+
+def known_labels(y: Any) -> tuple[Any, npt.NDArray[np.bool_] | None]:
+    """Returns labels of one type, and which samples have one, if that is not what -1 in an array of numbers says.
+
+    A list with a text and a -1 would be an array of texts, so that objects are read one by one. Samples without a label have any
+    label of the others.
+    """
+    listed = isinstance(y, (list, tuple))
+    array = objects(y) if listed else y if isinstance(y, np.ndarray) or not hasattr(y, "dtype") else np.asarray(y)
+    if not isinstance(array, np.ndarray) or array.ndim != 1:
+        return y, None
+    if array.dtype.kind == "U":
+        texts_of_it = array == "-1"
+        if texts_of_it.any():
+            raise InputError(
+                f"y: row {int(texts_of_it.argmax())} (the first is 0) is the text '-1', which numpy also makes of the number in a list"
+                " with texts: pass the list itself, or numpy.array(y, dtype=object)"
+            )
+    values = array.tolist()
+    has_texts = any(issubclass(kind, (str, type(None))) for kind in set(map(type, values)))
+    if array.dtype.kind != "O" or listed and not has_texts:
+        return y, None
+    known = np.array([not (is_missing(value) or is_minus_one(value)) for value in values], dtype=bool)
+    if not known.any():
+        raise InputError("y: all labels are -1 or missing, so there is none to spread")
+    first = int(known.argmax())
+    texts = isinstance(values[first], str)
+    for row in np.flatnonzero(known).tolist():
+        if isinstance(values[row], str) != texts:
+            raise InputError(
+                f"y: row {row} (the first is 0) is {values[row]!r}, and row {first} is {values[first]!r}: labels are all texts or all"
+                " numbers, beside -1 and None for samples without one"
+            )
+    return np.array([value if has else values[first] for value, has in zip(values, known.tolist(), strict=True)]), known
+
+
+def is_minus_one(value: Any) -> bool:
+    """Returns whether a label is the number -1."""
+    return isinstance(value, (int, float, np.integer, np.floating)) and value == -1
 
 
 class OfAffinity(BaseEstimator):  # type: ignore[misc]
@@ -180,7 +221,7 @@ class LabelPropagation(ClassifierMixin, OfAffinity):  # type: ignore[misc]
     classes_ : numpy.ndarray
         The labels, without -1, shape ``(classes,)``.
     transduction_ : numpy.ndarray
-        The label of each sample, shape ``(samples,)``; -1 if no label reaches it.
+        The label of each sample, shape ``(samples,)``; -1 if no label reaches it, so that texts are then an array of objects.
     label_distributions_ : numpy.ndarray
         Shape ``(samples, classes)``: 1 at the label of a sample; rows of samples that no label reaches are 0.
     n_features_in_ : int
@@ -216,12 +257,20 @@ class LabelPropagation(ClassifierMixin, OfAffinity):  # type: ignore[misc]
         X : array of shape (samples, features), or (samples, samples)
             Features, or a matrix of weights if ``affinity="precomputed"``.
         y : array of shape (samples,)
-            The label of each sample; -1 is unknown.
+            The label of each sample. The number -1 is unknown; in a list, in an array of objects and in a Series, also beside
+            texts, and there ``None`` and other missing values are unknown, too.
+
+        Raises
+        ------
+        InputError
+            If no label is known, texts and numbers are labels, or an array of texts has the text ``-1``.
         """
+        y, known = known_labels(y)
         X, y = self._validated(X, y)
         check_classification_targets(y)
         of = affinity_graph(self, X)
-        known = np.ones(len(y), dtype=bool) if y.dtype.kind in "OUS" else y != -1
+        if known is None:
+            known = np.ones(len(y), dtype=bool) if y.dtype.kind in "OUS" else y != -1
         self.classes_, codes = np.unique(y[known], return_inverse=True)
         if not len(self.classes_):
             raise InputError("y: all labels are -1, so there is none to spread")
@@ -236,6 +285,8 @@ class LabelPropagation(ClassifierMixin, OfAffinity):  # type: ignore[misc]
         self.label_distributions_[np.flatnonzero(reached), of_sample[reached]] = 1.0
         self.transduction_ = self.classes_[np.maximum(of_sample, 0)]
         if not reached.all():
+            if self.transduction_.dtype.kind == "U":
+                self.transduction_ = self.transduction_.astype(object)
             self.transduction_ = np.where(reached, self.transduction_, -1)
         if not self._takes_matrix:
             self.neighbors_ = neighbours(self, X)
