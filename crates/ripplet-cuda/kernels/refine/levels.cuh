@@ -114,6 +114,8 @@ RIPPLET_FN u32 name_of(const Work& work, u32 part) {
 RIPPLET_FN void lower(const Work& work) {
     const Contraction& contraction = work.contraction;
     const u32 finished = contraction.finished == NONE ? NONE : contraction.part_of[contraction.finished];
+    // Vertices without mass may be in the community of a finished vertex, which leaves them.
+    const u32 left = finished == NONE ? NONE : work.coarse_partition.labels[finished];
     for (u32 v = first_item(); v < work.level.vertices; v += next_item()) {
         const u32 part = contraction.part_of[v];
         if (part != finished) {
@@ -122,13 +124,21 @@ RIPPLET_FN void lower(const Work& work) {
         }
         work.partition.labels[v] = v;
         set_mass(work.partition, v, mass_of(work.level, v));
-        if (LIMITED) work.partition.sizes[v] = work.level.sizes[v];
+        if (!LIMITED) continue;
+        // They take the name of the first one, if that is the smallest.
+        const bool names_others = v == contraction.finished && name_of(work, finished) == finished;
+        const u32 others = names_others ? work.coarse_partition.sizes[left] - work.coarse.sizes[finished] : 0;
+        work.partition.sizes[v] = work.level.sizes[v] + others;
     }
     for (u32 part = first_item(); part < contraction.parts; part += next_item())
         if (part != finished && name_of(work, part) == part) {
             const u32 label = work.coarse_partition.labels[part], founder = contraction.founders[part];
-            set_mass(work.partition, founder, mass_of(work.coarse_partition, label));
-            if (LIMITED) work.partition.sizes[founder] = work.coarse_partition.sizes[label];
+            Mass mass = mass_of(work.coarse_partition, label);
+            if (label == left) mass = mass.without(mass_of(work.coarse, finished));
+            set_mass(work.partition, founder, mass);
+            if (!LIMITED) continue;
+            const u32 leaving = label == left ? work.coarse.sizes[finished] : 0;
+            work.partition.sizes[founder] = work.coarse_partition.sizes[label] - leaving;
         }
 }
 

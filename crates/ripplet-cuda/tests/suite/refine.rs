@@ -280,6 +280,22 @@ proptest! {
     }
 }
 
+/// A drawn graph in which vertices without mass begin in the community of a finished one: levels on the host, on a device,
+/// and on both were not the same.
+#[test]
+fn few_arcs_among_many_vertices() {
+    let pairs =
+        [(4, 14), (23, 21), (29, 23), (18, 2), (35, 40), (15, 29), (23, 5), (25, 32), (13, 2)];
+    let graph = Edges::new(57, pairs).directed().graph(198);
+    let initial = (0..57).map(|v| if v % 7 == 6 { NO_LABEL } else { v / 3 }).collect();
+    let options = RefineOptions { initial: Some(initial), ..modularity(Resolution::Auto) };
+    for options in [options.clone(), limited(options, 4)] {
+        for host_below in [0, 90] {
+            check((&graph).into(), &options, Tuning { host_below, ..ALL_ON_DEVICE }, 0, "few arcs");
+        }
+    }
+}
+
 #[test]
 fn graphs_without_edges_have_single_vertices() {
     for vertices in [0, 1, 40] {

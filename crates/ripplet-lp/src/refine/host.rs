@@ -189,6 +189,13 @@ impl<'a> Workspace<'a> {
         let HostContraction { map, partition: coarse, begin, .. } = contraction;
         let (Contraction { vertex_of, founders, .. }, finished) = (map, map.finished_part());
         let (team, count) = (self.workers.team, founders.len());
+        // Vertices without mass may be in the community of a finished vertex, which leaves them.
+        let leaves = match (&contraction.graph, finished) {
+            (HostGraph::Contracted(graph), Some(part)) => {
+                Some((coarse.label(part), graph.mass(part)))
+            }
+            _ => None,
+        };
         // The same names as before the cycle, so that vertices have moved only if their name has
         // changed.
         let names = named_by_smallest(team, count, count, |vertex| coarse.label(vertex))?;
@@ -207,7 +214,12 @@ impl<'a> Workspace<'a> {
             let is_first = |&vertex: &usize| names[vertex] as usize == vertex;
             let is_open = |&vertex: &usize| finished != Some(vertex as VertexId);
             for vertex in range.filter(is_first).filter(is_open) {
-                let mass = coarse.mass::<G::Null>(coarse.label(vertex as VertexId));
+                let label = coarse.label(vertex as VertexId);
+                let mass = coarse.mass::<G::Null>(label);
+                let mass = match leaves {
+                    Some((of, leaving)) if of == label => mass.without(leaving),
+                    _ => mass,
+                };
                 partition.set_mass::<G::Null>(founders[vertex], mass);
             }
         });
