@@ -1,8 +1,8 @@
 //! Measures the clustering coefficient on a GPU: `measure_lcc rmat 22 [--check] [--directed]`, for web,
 //! social, rmat, road.
 //!
-//! Prints the times of whole runs with the graph on the GPU, of each step alone, and of one thread per
-//! edge in place of the counting steps. `--check` compares the coefficients with the CPU's.
+//! Prints the times of whole runs with the graph on the GPU, and of each step alone. `--check` compares the
+//! coefficients with the CPU's.
 
 use ripplet_analytics::lcc::{Definition, Lcc};
 use ripplet_cuda::DeviceExecutor;

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from . import _native as native
 from ._estimate import Planned, estimating
-from ._graph import Graph, graph, nodes_of_igraph, objects, set_once, view
+from ._graph import Graph, graph, nodes_of_igraph, objects, package_of, set_once, view
 from ._notebook import bars, line_of
 from ._options import call, given, options, path_of
 from ._program import Program, choices_of, chosen_program, variable
@@ -612,7 +612,7 @@ class Communities:
         name : str, default "community"
             Name of the attribute.
         """
-        if type(graph).__module__.partition(".")[0] == "igraph":
+        if package_of(graph) == "igraph":
             graph.vs[name] = [self[key] for key in nodes_of_igraph(graph)]
             return
         if not hasattr(graph, "nodes"):
@@ -1186,7 +1186,7 @@ def label_values(of: Graph, labels: Any, name: str) -> list[Any]:
     expected = "expected communities, a label for each vertex in the order of ids, labels by id (a dict), or sets of ids"
     if isinstance(labels, (str, bytes)):
         raise OptionError(f"{name}: {expected}, not {type(labels).__name__}")
-    if type(labels).__module__.partition(".")[0] == "igraph":
+    if package_of(labels) == "igraph":
         raise OptionError(
             f"{name}: {expected}, not {type(labels).__name__} of igraph: pass its membership by id, as in"
             " dict(zip(ids, clustering.membership))"

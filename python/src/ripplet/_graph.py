@@ -365,7 +365,7 @@ class _Source:
 
     def graph(self) -> Graph:
         data = self.data
-        package = type(data).__module__.partition(".")[0]
+        package = package_of(data)
         if isinstance(data, Graph):
             self.only("a graph of ripplet")
             return data
@@ -792,7 +792,7 @@ def exported(values: Any, wanted: Callable[[], Collection[str] | None] = lambda:
     InputError
         If a wanted column, or the column itself, has a type that cannot be exported.
     """
-    if type(values).__module__.partition(".")[0] != "polars" or not hasattr(values, "to_frame") and not hasattr(values, "schema"):
+    if package_of(values) != "polars" or not hasattr(values, "to_frame") and not hasattr(values, "schema"):
         return values
     import polars
 
@@ -812,14 +812,19 @@ def exported(values: Any, wanted: Callable[[], Collection[str] | None] = lambda:
     return frame.drop(foreign)
 
 
+def package_of(value: Any) -> str:
+    """Returns the package that the type of a value is of, such as ``pandas``."""
+    return type(value).__module__.partition(".")[0]
+
+
 def is_of_pandas(values: Any) -> bool:
     """Returns whether a value is of pandas: a Series, an array of its own, an index or a data frame."""
-    return type(values).__module__.partition(".")[0] == "pandas"
+    return package_of(values) == "pandas"
 
 
 def is_series(values: Any) -> bool:
     """Returns whether a value is a single column of pandas, polars or pyarrow."""
-    package = type(values).__module__.partition(".")[0]
+    package = package_of(values)
     return package in ("pandas", "polars") and not hasattr(type(values), "columns") or (
         package == "pyarrow" and not hasattr(values, "schema")
     )

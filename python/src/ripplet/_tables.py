@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _native as native
-from ._graph import column, exported, is_of_pandas, is_series, objects, refuse_mask, series_of, set_once, view
+from ._graph import column, exported, is_of_pandas, is_series, objects, package_of, refuse_mask, series_of, set_once, view
 from .errors import InputError, OptionError, UnknownColumnError
 
 if TYPE_CHECKING:
@@ -169,7 +169,7 @@ def native_table(
     """
     if isinstance(table, Table):
         return table._native
-    package = type(table).__module__.partition(".")[0]
+    package = package_of(table)
     if package in ("duckdb", "_duckdb") and hasattr(table, "arrow"):
         table = table.arrow()
     if package == "pandas" and hasattr(table, "columns"):
@@ -365,7 +365,7 @@ def columns_of(table: Any, name: str) -> dict[str, npt.NDArray[Any]]:
             refuse_mask(values, str(key))
         columns = {str(key): np.asarray(values) for key, values in table.items()}
     else:
-        if type(table).__module__.partition(".")[0] in ("duckdb", "_duckdb"):
+        if package_of(table) in ("duckdb", "_duckdb"):
             table = table.arrow()
         if hasattr(table, "read_all"):
             table = table.read_all()

@@ -30,7 +30,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _native as native
-from ._graph import Graph, is_series, set_once
+from ._graph import Graph, is_series, package_of, set_once
 from ._options import given, options, path_of
 from ._progress import Progress, reporter
 from ._tables import Table, has_ids, is_default, is_missing, is_path, native_table, time_text
@@ -450,7 +450,7 @@ def list_of(table: Any, name: str) -> Any:
         )
     if is_column(table):
         table = {"id": ids_of(table, name)}
-    elif type(table).__module__.partition(".")[0] == "pandas" and hasattr(table, "columns"):
+    elif package_of(table) == "pandas" and hasattr(table, "columns"):
         refuse_ids_in_index(table, name)
     return native_table(table, name)
 

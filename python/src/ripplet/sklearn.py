@@ -67,7 +67,7 @@ def known_labels(y: Any) -> tuple[Any, npt.NDArray[np.bool_] | None]:
     label of the others.
     """
     listed = isinstance(y, (list, tuple))
-    array = objects(y) if listed else y if isinstance(y, np.ndarray) or not hasattr(y, "dtype") else np.asarray(y)
+    array = objects(y) if listed else np.asanyarray(y) if hasattr(y, "dtype") else y
     if not isinstance(array, np.ndarray) or array.ndim != 1:
         return y, None
     if array.dtype.kind == "U":

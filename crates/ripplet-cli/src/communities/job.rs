@@ -256,16 +256,13 @@ impl Job<'_> {
     /// Refuses what several ranks cannot do.
     pub fn check_ranks(&self) -> Result<(), Failure> {
         let schedule = self.settings.schedule;
-        let in_place = match self.has_preset {
-            true => "--preset".to_owned(),
-            false => format!("the schedule {}", schedule.name()),
-        };
-        let deterministic = match self.has_preset {
-            true => {
+        let (in_place, instead) = match self.has_preset {
+            true => (
+                "--preset".to_owned(),
                 "leave --preset out: its schedule async has no order that ranks could keep, \
-                     --schedule phased or sync have, and --counter mg:8 is that of nu-mg8"
-            }
-            false => "use --schedule phased or sync",
+                 --schedule phased or sync have, and --counter mg:8 is that of nu-mg8",
+            ),
+            false => (format!("the schedule {}", schedule.name()), "use --schedule phased or sync"),
         };
         let files = [Some(&*self.input), self.labels.as_deref(), self.program.reads()];
         let reads_stream = files.into_iter().flatten().any(is_standard);
@@ -273,7 +270,7 @@ impl Job<'_> {
         let refused = [
             ("refinement", matches!(self.program, Program::Refine(_)), leave_out("--refine")),
             ("--sweep", matches!(self.program, Program::Sweep(_)), "run it at one --gamma".into()),
-            (&in_place, schedule.is_in_place(), deterministic.into()),
+            (&in_place, schedule.is_in_place(), instead.into()),
             ("--counter auto", self.finds_counter, "name the counter: exact, or mg:8".into()),
             ("reading standard input", reads_stream, "name a file that all ranks can read".into()),
         ];

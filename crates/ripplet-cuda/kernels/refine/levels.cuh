@@ -118,17 +118,10 @@ RIPPLET_FN void lower(const Work& work) {
     const u32 left = finished == NONE ? NONE : work.coarse_partition.labels[finished];
     for (u32 v = first_item(); v < work.level.vertices; v += next_item()) {
         const u32 part = contraction.part_of[v];
-        if (part != finished) {
-            work.partition.labels[v] = contraction.founders[name_of(work, part)];
-            continue;
-        }
-        work.partition.labels[v] = v;
-        set_mass(work.partition, v, mass_of(work.level, v));
-        if (!LIMITED) continue;
-        // They take the name of the first one, if that is the smallest.
-        const bool names_others = v == contraction.finished && name_of(work, finished) == finished;
-        const u32 others = names_others ? work.coarse_partition.sizes[left] - work.coarse.sizes[finished] : 0;
-        work.partition.sizes[v] = work.level.sizes[v] + others;
+        const u32 label = part == finished ? v : contraction.founders[name_of(work, part)];
+        work.partition.labels[v] = label;
+        if (part == finished) set_mass(work.partition, v, mass_of(work.level, v));
+        if (LIMITED) atomicAdd(work.partition.sizes + label, work.level.sizes[v]);
     }
     for (u32 part = first_item(); part < contraction.parts; part += next_item())
         if (part != finished && name_of(work, part) == part) {
@@ -136,9 +129,6 @@ RIPPLET_FN void lower(const Work& work) {
             Mass mass = mass_of(work.coarse_partition, label);
             if (label == left) mass = mass.without(mass_of(work.coarse, finished));
             set_mass(work.partition, founder, mass);
-            if (!LIMITED) continue;
-            const u32 leaving = label == left ? work.coarse.sizes[finished] : 0;
-            work.partition.sizes[founder] = work.coarse_partition.sizes[label] - leaving;
         }
 }
 

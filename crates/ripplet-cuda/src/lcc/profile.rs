@@ -29,9 +29,13 @@ impl<D: Device> DeviceLcc<'_, D> {
     pub fn profile(&self, graph: &Graph) -> Result<Profile, RunError> {
         let lcc = Lcc::new(Definition::Ldbc);
         let kind = Kind::new(graph, &lcc, self.tuning);
-        let module = self.executor.device();
-        let module = module.load(&source::of_kind(kind)).map_err(failed)?;
-        let mut run = self.measured(&module, kind, graph)?;
+        let layout = Layout::new(graph, &lcc, kind, self.tuning);
+        self.executor.check_memory(&layout.plan)?;
+        let device = self.executor.device();
+        let module = device.load(&source::of_kind(kind)).map_err(failed)?;
+        let mut run =
+            Run::new(device, &module, (layout, kind), self.tuning, graph).map_err(failed)?;
+        run.clear_all().map_err(failed)?;
         let mut steps = Vec::new();
         run.time(&run.measuring(), &mut steps)?;
         run.choose_hubs().map_err(failed)?;
@@ -41,22 +45,6 @@ impl<D: Device> DeviceLcc<'_, D> {
         let found = run.tallies().map_err(failed)?;
         run.time(&run.dividing().map_err(failed)?, &mut steps)?;
         Ok(Profile { edges: found.edges, triangles: found.triangles, steps })
-    }
-
-    /// Creates a run, and moves the graph to the device.
-    fn measured<'m>(
-        &'m self,
-        module: &'m D::Module,
-        kind: Kind,
-        graph: &Graph,
-    ) -> Result<Run<'m, D>, RunError> {
-        let tuning = self.tuning;
-        let layout = Layout::new(graph, &Lcc::new(Definition::Ldbc), kind, tuning);
-        self.executor.check_memory(&layout.plan)?;
-        let run = Run::new(self.executor.device(), module, (layout, kind), tuning, graph);
-        let run = run.map_err(failed)?;
-        run.clear_all().map_err(failed)?;
-        Ok(run)
     }
 }
 

@@ -63,16 +63,15 @@ impl IdKind {
         let some_are_signed = all.all().any(|[_, is_signed, _]| is_signed == 1);
         let some_are_above = all.all().any(|[.., is_above]| is_above == 1);
         let found = match (first.unwrap_or(INTEGERS), kind) {
-            (INTEGERS, NAMES) => Err((places.mixed)("names", "integers")),
-            (NAMES, INTEGERS) => Err((places.mixed)("integers", "names")),
+            (INTEGERS, NAMES) => Err(((places.mixed)("names", "integers"), places.file)),
+            (NAMES, INTEGERS) => Err(((places.mixed)("integers", "names"), places.file)),
             (NAMES, _) => Ok(IdKind::Names),
-            _ if some_are_signed && some_are_above => Err(BEYOND_64_BITS.to_owned()),
+            // The two may be of different files.
+            _ if some_are_signed && some_are_above => Err((BEYOND_64_BITS.to_owned(), places.all)),
             _ if some_are_signed => Ok(IdKind::Integers(Sign::Signed)),
             _ => Ok(IdKind::Integers(Sign::Unsigned)),
         };
-        // Ids that fit together in no file are those of all files.
-        let file = if some_are_signed && some_are_above { places.all } else { places.file };
-        together.agree(found.map_err(|sentence| Fault::whole(sentence).of(file)))
+        together.agree(found.map_err(|(sentence, file)| Fault::whole(sentence).of(file)))
     }
 }
 

@@ -148,7 +148,7 @@ fn it_takes_the_lists_and_sixteen_bytes_a_vertex() {
 }
 
 #[test]
-fn steps_are_measured_and_a_thread_an_edge_counts_the_same() {
+fn steps_are_measured() {
     let graph = GraphBuilder::new().build(Rmat::new(8).generate().unwrap()).unwrap();
     let executor = DeviceExecutor::new(EmulatedDevice::new());
     let found = DeviceLcc::new(&executor).profile(&graph).unwrap();
