@@ -9,7 +9,7 @@ use crate::conformance::{
 };
 use crate::graphs::{Edges, Storage, Stored, any_edges, bipartite, cliques, grid, shapes};
 use crate::machines::{Machine, STRIDE, machines, takes};
-use crate::oracle::{self, Activation, Counting, Rules};
+use crate::oracle::{self, Activation, Counting, Lists, Rules};
 use proptest::prelude::*;
 use ripplet_graph::{MAX_SHARD_ARCS, Observer};
 use ripplet_lp::cpu::CpuExecutor;
@@ -89,38 +89,53 @@ impl Runner {
     }
 }
 
-fn check(runners: &[Runner], edges: &Edges, rules: Rules) {
-    if !takes(edges, rules) {
-        return;
+/// A graph for all runs on it: the oracle's lists, and the graph that each runner reads.
+struct Case<'a> {
+    edges: &'a Edges,
+    lists: Lists,
+    each: Vec<(&'a Runner, Stored)>,
+}
+
+impl<'a> Case<'a> {
+    fn new(runners: &'a [Runner], edges: &'a Edges) -> Case<'a> {
+        let shard_arcs = [7, MAX_SHARD_ARCS].into_iter().cycle();
+        let stored = |(runner, arcs): (&'a Runner, _)| (runner, runner.stored(edges, arcs));
+        let each = runners.iter().zip(shard_arcs).map(stored).collect();
+        Case { edges, lists: edges.lists(), each }
     }
-    let (start, settings) = begin(edges.vertices, rules, None);
-    let expected = oracle::run(&edges.lists(), start, rules);
-    let runners = runners.iter().filter(|runner| runner.takes(edges, rules));
-    let shard_arcs = [7, MAX_SHARD_ARCS].into_iter().cycle();
-    let stored = |(runner, arcs): (_, u64)| (runner, Runner::stored(runner, edges, arcs));
-    let all: Vec<(&Runner, Stored)> = runners.zip(shard_arcs).map(stored).collect();
-    let judge = |found: &Outcome| {
-        assert_eq!(found.labels, expected.state.labels, "{rules:?}");
-        assert_eq!(counts(found), expected.rounds, "{rules:?}");
-        for column in &found.columns {
-            assert_eq!(&bits(column), &expected.state.columns[&*column.name], "{rules:?}");
+
+    fn check(&self, rules: Rules) {
+        let edges = self.edges;
+        if !takes(edges, rules) {
+            return;
         }
-    };
-    let mut kept: Option<Vec<Checkpoint>> = None;
-    for (runner, graph) in &all {
-        let mut states = All::default();
-        judge(&runner.run(graph, rules, &settings, &mut states));
-        assert_eq!(states.0.len(), expected.rounds.len().saturating_sub(1), "{rules:?}");
-        assert_eq!(kept.get_or_insert_with(|| states.0.clone()), &states.0, "{rules:?}");
-    }
-    let kept = kept.expect("at least one run");
-    for (index, checkpoint) in kept.iter().enumerate() {
-        // The next runner depends on the phases, too, as there may be fewer rounds than runners.
-        let (runner, graph) = &all[(index + rules.phases as usize) % all.len()];
-        let settings = Settings { resume: Some(checkpoint.clone()), ..settings.clone() };
-        let mut rest = All::default();
-        judge(&runner.run(graph, rules, &settings, &mut rest));
-        assert_eq!(rest.0, kept[index + 1..], "{rules:?}, from round {}", index + 1);
+        let (start, settings) = begin(edges.vertices, rules, None);
+        let expected = oracle::run(&self.lists, start, rules);
+        let all = self.each.iter().filter(|(runner, _)| runner.takes(edges, rules));
+        let all: Vec<&(&Runner, Stored)> = all.collect();
+        let judge = |found: &Outcome| {
+            assert_eq!(found.labels, expected.state.labels, "{rules:?}");
+            assert_eq!(counts(found), expected.rounds, "{rules:?}");
+            for column in &found.columns {
+                assert_eq!(&bits(column), &expected.state.columns[&*column.name], "{rules:?}");
+            }
+        };
+        let mut kept: Option<Vec<Checkpoint>> = None;
+        for (runner, graph) in &all {
+            let mut states = All::default();
+            judge(&runner.run(graph, rules, &settings, &mut states));
+            assert_eq!(states.0.len(), expected.rounds.len().saturating_sub(1), "{rules:?}");
+            assert_eq!(kept.get_or_insert_with(|| states.0.clone()), &states.0, "{rules:?}");
+        }
+        let kept = kept.expect("at least one run");
+        for (index, checkpoint) in kept.iter().enumerate() {
+            // The next runner depends on the phases, too, as there may be fewer rounds than runners.
+            let (runner, graph) = all[(index + rules.phases as usize) % all.len()];
+            let settings = Settings { resume: Some(checkpoint.clone()), ..settings.clone() };
+            let mut rest = All::default();
+            judge(&runner.run(graph, rules, &settings, &mut rest));
+            assert_eq!(rest.0, kept[index + 1..], "{rules:?}, from round {}", index + 1);
+        }
     }
 }
 
@@ -148,7 +163,8 @@ fn interrupted_after_any_round() {
     let step = STRIDE * STRIDE.min(2);
     for (number, edges) in kinds.iter().enumerate() {
         let asked = all().into_iter().skip(number % step).step_by(step);
-        asked.for_each(|each| check(&runners, edges, rules(each)));
+        let case = Case::new(&runners, edges);
+        asked.for_each(|each| case.check(rules(each)));
     }
 }
 
@@ -156,10 +172,11 @@ fn interrupted_after_any_round() {
 fn graphs_of_any_shape() {
     let runners = runners();
     for (_, edges) in shapes().into_iter().step_by(STRIDE) {
+        let case = Case::new(&runners, &edges);
         for each in
             some(all(), 11).into_iter().filter(|(.., counting)| *counting == Counting::Exact)
         {
-            check(&runners, &edges, rules(each));
+            case.check(rules(each));
         }
     }
 }
@@ -170,8 +187,9 @@ proptest! {
     #[test]
     fn any_graph_goes_on(edges in any_edges(), seed: u64, step in 3usize..9) {
         let runners = runners();
+        let case = Case::new(&runners, &edges);
         for each in some(all(), step * STRIDE) {
-            check(&runners, &edges, Rules { seed, ..rules(each) });
+            case.check(Rules { seed, ..rules(each) });
         }
     }
 }

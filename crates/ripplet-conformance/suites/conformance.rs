@@ -3,7 +3,9 @@
 
 use crate::graphs::{Edges, Stored, any_edges, shapes};
 use crate::machines::{CASES, Machine, ROUNDS, STRIDE, machines, takes};
-use crate::oracle::{self, Activation, Counting, Counts, NONE, Rules, State, Total, Variant};
+use crate::oracle::{
+    self, Activation, Counting, Counts, Lists, NONE, Rules, State, Total, Variant,
+};
 use crate::probe::Probe;
 use proptest::prelude::*;
 use ripplet_graph::{GraphView, MAX_SHARD_ARCS};
@@ -245,49 +247,60 @@ pub fn bits(column: &Column) -> Vec<Vec<u32>> {
     bits.chunks(column.len as usize).map(<[u32]>::to_vec).collect()
 }
 
-fn check(machines: &[Machine], edges: &Edges, initial: Option<&[u32]>, rules: Rules) {
-    if !takes(edges, rules) {
-        return;
+/// A graph for all runs on it: the oracle's lists, and the graph that each machine reads.
+struct Case<'a> {
+    edges: &'a Edges,
+    lists: Lists,
+    each: Vec<(&'a Machine, Stored)>,
+}
+
+impl<'a> Case<'a> {
+    fn new(machines: &'a [Machine], edges: &'a Edges) -> Case<'a> {
+        // A small limit on arcs makes many shards.
+        let shard_arcs = [7, MAX_SHARD_ARCS].into_iter().cycle();
+        let stored =
+            |(machine, arcs): (&'a Machine, _)| (machine, edges.stored(arcs, machine.storage));
+        let each = machines.iter().zip(shard_arcs).map(stored).collect();
+        Case { edges, lists: edges.lists(), each }
     }
-    let lists = edges.lists();
-    let (start, mut settings) = begin(edges.vertices, rules, initial);
-    let expected = oracle::run(&lists, start, rules);
-    let split = oracle::split(&lists, &expected.state.labels);
-    // A small limit on arcs makes many shards.
-    let shard_arcs = [7, MAX_SHARD_ARCS].into_iter().cycle();
-    let stored = |(machine, shard_arcs): (&Machine, _)| edges.stored(shard_arcs, machine.storage);
-    let graphs: Vec<Stored> = machines.iter().zip(shard_arcs).map(stored).collect();
-    for (machine, graph) in machines.iter().zip(&graphs) {
-        if !machine.takes(edges, rules) {
-            continue;
+
+    fn check(&self, initial: Option<&[u32]>, rules: Rules) {
+        let edges = self.edges;
+        if !takes(edges, rules) {
+            return;
         }
+        let (start, mut settings) = begin(edges.vertices, rules, initial);
+        let expected = oracle::run(&self.lists, start, rules);
+        let split = oracle::split(&self.lists, &expected.state.labels);
+        let mut takers = self.each.iter().filter(|(machine, _)| machine.takes(edges, rules));
+        for (machine, graph) in takers.clone() {
+            let found = run(&machine.executor, graph.view(), rules, &settings);
+            let context = format!("{rules:?} {}", machine.name);
+            assert_eq!(found.labels, expected.state.labels, "{context}");
+            assert_eq!(counts(&found), expected.rounds, "{context}");
+            assert_eq!(found.columns.len(), written(rules.variant));
+            for column in &found.columns {
+                let values = &expected.state.columns[&*column.name];
+                assert_eq!(&bits(column), values, "{context}: {}", column.name);
+            }
+        }
+        if rules.phases > 1 {
+            // Splitting follows the rounds and does not depend on their phases.
+            return;
+        }
+        settings.keep_disconnected = false;
+        let (machine, graph) = takers.next().expect("a machine");
         let found = run(&machine.executor, graph.view(), rules, &settings);
-        let context = format!("{rules:?} {}", machine.name);
-        assert_eq!(found.labels, expected.state.labels, "{context}");
-        assert_eq!(counts(&found), expected.rounds, "{context}");
-        assert_eq!(found.columns.len(), written(rules.variant));
-        for column in &found.columns {
-            let values = &expected.state.columns[&*column.name];
-            assert_eq!(&bits(column), values, "{context}: {}", column.name);
-        }
+        assert_eq!(found.labels, split, "{rules:?}");
     }
-    if rules.phases > 1 {
-        // Splitting follows the rounds and does not depend on their phases.
-        return;
-    }
-    settings.keep_disconnected = false;
-    let mut takers =
-        machines.iter().zip(&graphs).filter(|(machine, _)| machine.takes(edges, rules));
-    let (machine, graph) = takers.next().expect("a machine");
-    let found = run(&machine.executor, graph.view(), rules, &settings);
-    assert_eq!(found.labels, split, "{rules:?}");
 }
 
 fn check_shapes(asked: Asked) {
     let machines = machines();
     for (name, edges) in shapes() {
         println!("{name}");
-        asked.iter().for_each(|&each| check(&machines, &edges, None, rules(each)));
+        let case = Case::new(&machines, &edges);
+        asked.iter().for_each(|&each| case.check(None, rules(each)));
     }
 }
 
@@ -295,13 +308,14 @@ fn check_initial_labels(asked: Asked) {
     let machines = machines();
     for (number, (name, edges)) in shapes().into_iter().enumerate() {
         println!("{name}");
+        let case = Case::new(&machines, &edges);
         let all: Vec<u32> = (0..edges.vertices).map(|v| v / 3).collect();
         let partly = all.iter().map(|&label| if label % 4 == 1 { NONE } else { label });
         let kinds = [partly.collect(), all];
         // If only some runs are done, the kinds alternate.
         let kinds = kinds.iter().skip(number % STRIDE.min(2)).step_by(STRIDE.min(2));
         for initial in kinds {
-            asked.iter().for_each(|&each| check(&machines, &edges, Some(initial), rules(each)));
+            asked.iter().for_each(|&each| case.check(Some(initial), rules(each)));
         }
     }
 }
@@ -339,8 +353,9 @@ macro_rules! equal_the_oracle {
                     tolerance in 0.0f64..0.1,
                 ) {
                     let machines = machines();
+                    let case = Case::new(&machines, &edges);
                     for each in $asked {
-                        check(&machines, &edges, None, Rules { seed, tolerance, ..rules(each) });
+                        case.check(None, Rules { seed, tolerance, ..rules(each) });
                     }
                 }
             }
@@ -374,9 +389,10 @@ fn sketches_of_hubs_equal_the_oracle() {
     let initial = |v: u32| if v.is_multiple_of(3) { v % 20 } else { v / 4 };
     let initial: Vec<u32> = (0..leaves).map(initial).collect();
     for edges in [plain, directed] {
+        let case = Case::new(&machines, &edges);
         for each in of_sketches().into_iter().filter(|(_, phases, ..)| *phases < 32) {
             let rules = Rules { max_rounds: 2, ..rules(each) };
-            check(&machines, &edges, Some(&initial), rules);
+            case.check(Some(&initial), rules);
         }
     }
 }

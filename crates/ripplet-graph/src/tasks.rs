@@ -8,6 +8,10 @@ use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
+/// The fewest items that a thread takes in a loop of a few instructions for each: to wake another thread for fewer takes
+/// longer than the loop.
+pub const MIN_LEN: usize = 1 << 12;
+
 /// Performs the tasks `0..count` on all threads of rayon's current pool.
 ///
 /// # Examples

@@ -11,6 +11,7 @@
 use crate::scalar::Scalar;
 use rayon::prelude::*;
 use ripplet_graph::memory::{self, OutOfMemory};
+use ripplet_graph::tasks::MIN_LEN;
 use ripplet_graph::{Buffer, VertexId, as_plain};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -303,10 +304,12 @@ impl Columns {
         for spec in specs {
             let kept = if spec.written { kept.next() } else { None };
             let values = match (kept, given.get(&*spec.name)) {
-                (Some(bits), _) => atomics(bits.par_iter().copied())?,
-                (None, Some(ColumnValues::U32(given))) => atomics(given.par_iter().copied())?,
+                (Some(bits), _) => atomics(bits.par_iter().with_min_len(MIN_LEN).copied())?,
+                (None, Some(ColumnValues::U32(given))) => {
+                    atomics(given.par_iter().with_min_len(MIN_LEN).copied())?
+                }
                 (None, Some(ColumnValues::F32(given))) => {
-                    atomics(given.par_iter().map(|number| number.to_bits()))?
+                    atomics(given.par_iter().with_min_len(MIN_LEN).map(|number| number.to_bits()))?
                 }
                 (None, None) => {
                     let count = usize::try_from(values_of(spec, vertices)).unwrap_or(usize::MAX);

@@ -21,6 +21,7 @@ use crate::disjoint_sets::DisjointSets;
 use crate::{Label, RunError};
 use rayon::prelude::*;
 use ripplet_graph::storage::{NeighborLists, ShardLists};
+use ripplet_graph::tasks::MIN_LEN;
 use ripplet_graph::{GraphView, OutOfMemory, VertexId, dispatch_storage, memory};
 use std::ops::Range;
 use std::sync::atomic::Ordering::Relaxed;
@@ -52,14 +53,14 @@ fn split(
     let vertices = labels.len() as u32;
     let refused = RunError::Array;
     let mut parents: Vec<AtomicU32> = memory::with_room(labels.len()).map_err(refused)?;
-    parents.par_extend((0..vertices).into_par_iter().map(AtomicU32::new));
+    parents.par_extend((0..vertices).into_par_iter().with_min_len(MIN_LEN).map(AtomicU32::new));
     let forest = Forest { sets: DisjointSets::new(&parents), labels };
     let seen = Marks::new(vertices).map_err(refused)?;
     let several = Marks::new(vertices).map_err(refused)?;
 
     for_each_part(shards, is_cancelled, |shard, part| forest.sample(shard, part))?;
     let is_part = |v: u32| labels[v as usize] < vertices && forest.sets.root(v) == v;
-    (0..vertices).into_par_iter().filter(|&v| is_part(v)).for_each(|v| {
+    (0..vertices).into_par_iter().with_min_len(MIN_LEN).filter(|&v| is_part(v)).for_each(|v| {
         if seen.set(labels[v as usize]) {
             several.set(labels[v as usize]);
         }
@@ -67,7 +68,11 @@ fn split(
     for_each_part(shards, is_cancelled, |shard, part| forest.join(shard, part, &several))?;
 
     let roots: Vec<Label> = parents.into_iter().map(AtomicU32::into_inner).collect();
-    let labelled = labels.par_iter_mut().enumerate().filter(|(_, label)| **label < vertices);
+    let labelled = labels
+        .par_iter_mut()
+        .enumerate()
+        .with_min_len(MIN_LEN)
+        .filter(|(_, label)| **label < vertices);
     let parts = labelled.map(|(v, label)| {
         let mut root = v as u32;
         while roots[root as usize] != root {

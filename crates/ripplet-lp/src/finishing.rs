@@ -7,6 +7,7 @@ use crate::refine::MergeShare;
 use crate::refine::merge::{MergeRule, MergeSteps, merge, merge_communities, strengths, total_of};
 use crate::{DeviceSeconds, Label, RoundObserver, RunError, Settings};
 use rayon::prelude::*;
+use ripplet_graph::tasks::MIN_LEN;
 use ripplet_graph::{GraphView, OutOfMemory};
 
 /// A device that finishes runs.
@@ -100,7 +101,7 @@ impl Finishing<'_> {
 /// Returns the number of distinct labels, which are ids of vertices.
 fn count_distinct(labels: &[Label]) -> Result<u32, OutOfMemory> {
     let seen = Marks::new(labels.len() as u32)?;
-    labels.par_iter().with_min_len(1 << 12).for_each(|&label| {
+    labels.par_iter().with_min_len(MIN_LEN).for_each(|&label| {
         if !seen.has(label) {
             seen.set(label);
         }
@@ -119,7 +120,8 @@ pub(crate) fn finish(
     let is_vertex = |&label: &Label| label < graph.vertices();
     if let Some(finisher) = finisher
         && (finisher.takes_all()
-            || (!settings.keep_disconnected && labels.par_iter().all(is_vertex)))
+            || (!settings.keep_disconnected
+                && labels.par_iter().with_min_len(MIN_LEN).all(is_vertex)))
     {
         let (merge, seed) = (settings.merge, settings.seed);
         let run = Finishing { graph, labels: &labels, merge, seed };

@@ -3,6 +3,7 @@
 use crate::refine::{Objective, RefineOptions, Resolution};
 use crate::{ColumnValues, DynProgram, Label, ProgramInfo, Scalar, Settings};
 use rayon::prelude::*;
+use ripplet_graph::tasks::MIN_LEN;
 use ripplet_graph::{Direction, GraphView, identity_of_values};
 use std::fmt;
 use std::str::FromStr;
@@ -65,7 +66,7 @@ impl RunIdentity {
         identity.add("resolution", resolution.map_or("auto".into(), |gamma| gamma.to_string()));
         identity.add("iterations", iterations);
         if !fixed.is_empty() {
-            let digest = identity_of_values(fixed.par_iter().copied());
+            let digest = identity_of_values(fixed.par_iter().with_min_len(MIN_LEN).copied());
             identity.add("fixed vertices", Digest(digest));
         }
         if let Some(most) = max_size {
@@ -91,7 +92,10 @@ impl RunIdentity {
         }
         if let Some(source) = &program.device_source {
             let bytes: Vec<u32> = source.text.bytes().map(u32::from).collect();
-            identity.add("program's text", Digest(identity_of_values(bytes.into_par_iter())));
+            identity.add(
+                "program's text",
+                Digest(identity_of_values(bytes.into_par_iter().with_min_len(MIN_LEN))),
+            );
         }
         identity.add_settings(settings);
         identity
@@ -123,10 +127,12 @@ impl RunIdentity {
         self.add_initial(settings.initial.as_deref());
         for (name, values) in &settings.columns {
             let digest = match values {
-                ColumnValues::U32(values) => identity_of_values(values.par_iter().copied()),
-                ColumnValues::F32(values) => {
-                    identity_of_values(values.par_iter().map(|value| value.to_bits()))
+                ColumnValues::U32(values) => {
+                    identity_of_values(values.par_iter().with_min_len(MIN_LEN).copied())
                 }
+                ColumnValues::F32(values) => identity_of_values(
+                    values.par_iter().with_min_len(MIN_LEN).map(|value| value.to_bits()),
+                ),
             };
             self.add(&format!("column {name}"), Digest(digest));
         }
@@ -134,7 +140,7 @@ impl RunIdentity {
 
     fn add_initial(&mut self, labels: Option<&[Label]>) {
         if let Some(labels) = labels {
-            let digest = identity_of_values(labels.par_iter().copied());
+            let digest = identity_of_values(labels.par_iter().with_min_len(MIN_LEN).copied());
             self.add("labels to begin with", Digest(digest));
         }
     }

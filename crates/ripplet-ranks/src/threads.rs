@@ -50,7 +50,10 @@ impl Mailbox {
         let is_last = matches!(message, Message::Failed(_));
         received.missing -= usize::from(received.of[rank].is_empty());
         received.of[rank].push_back(message);
-        if received.missing == 0 || is_last {
+        let is_awaited = received.missing == 0 || is_last;
+        // The receiver would wait for the lock.
+        drop(received);
+        if is_awaited {
             self.is_awaited.notify_one();
         }
     }

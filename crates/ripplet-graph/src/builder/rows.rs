@@ -2,6 +2,7 @@
 
 use super::BuildError;
 use crate::memory::{self, OutOfMemory};
+use crate::tasks::MIN_LEN;
 use crate::{EdgeTable, MAX_SHARD_ARCS, VertexId, as_atomic};
 use rayon::prelude::*;
 use std::ops::Range;
@@ -71,11 +72,14 @@ impl Rows<'_> {
         let (slots, rows) = (self.edges.ids().len() + 1, self.edges.len());
         let threads = rayon::current_num_threads();
         let counts = match rows / slots >= threads {
-            true => self.count_by_thread(slots, rows.div_ceil(threads))?,
+            true => self.count_by_thread(slots, rows.div_ceil(threads).max(MIN_LEN))?,
             false => self.count_together(slots)?,
         };
-        let largest =
-            counts.par_iter().enumerate().max_by_key(|(v, c)| (**c, std::cmp::Reverse(*v)));
+        let largest = counts
+            .par_iter()
+            .enumerate()
+            .with_min_len(MIN_LEN)
+            .max_by_key(|(v, c)| (**c, std::cmp::Reverse(*v)));
         match largest {
             Some((vertex, &arcs)) if u64::from(arcs) > MAX_SHARD_ARCS => {
                 Err(self.too_many(vertex, u64::from(arcs)))
@@ -95,7 +99,10 @@ impl Rows<'_> {
         let mut counted = counted.collect::<Result<Vec<_>, OutOfMemory>>()?.into_iter();
         let mut sums = counted.next().map_or_else(|| memory::zeros(slots), Ok)?;
         for counts in counted {
-            sums.par_iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
+            sums.par_iter_mut()
+                .zip(counts)
+                .with_min_len(MIN_LEN)
+                .for_each(|(sum, count)| *sum += count);
         }
         Ok(sums)
     }

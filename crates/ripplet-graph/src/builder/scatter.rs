@@ -22,6 +22,9 @@ use std::sync::atomic::Ordering::Relaxed;
 /// Cursors of all tasks, for each arc of a class: with more, tasks would be busy with these.
 const CURSORS_PER_ARC: u64 = 1;
 
+/// The fewest arcs of a task.
+const ARCS_PER_TASK: u64 = 1 << 12;
+
 /// The arcs of a shard, by the class of their owner.
 pub(super) struct Arcs<'a> {
     pub rows: Rows<'a>,
@@ -70,7 +73,7 @@ impl Arcs<'_> {
         let slots = counts.len();
         let parts = self.groups.parts();
         let arcs: u64 = counts.iter().map(|&count| u64::from(count)).sum();
-        let most = arcs * CURSORS_PER_ARC / slots.max(1) as u64;
+        let most = (arcs * CURSORS_PER_ARC / slots.max(1) as u64).min(arcs / ARCS_PER_TASK);
         let tasks = (rayon::current_num_threads() as u64).min(most).max(1) as usize;
         let parts_of = |task: usize| parts * task / tasks..parts * (task + 1) / tasks;
         let mut cursors = memory::zeros::<u32>(tasks * slots)?;

@@ -7,6 +7,7 @@ use super::compressed::{CompressedGraph, CompressedShard};
 use super::prefetch::prefetch;
 use super::{GraphView, Neighbors, ShardLists};
 use crate::VertexId;
+use crate::tasks::MIN_LEN;
 use rayon::prelude::*;
 
 /// The neighbour lists of a graph by vertex; the storage is tested once per vertex.
@@ -225,7 +226,11 @@ impl<'a> VertexLists<'a> {
             VertexLists::Plain(lists) => lists.strength(),
             VertexLists::Compressed(graph) => {
                 let graph = GraphView::from(*graph);
-                (0..graph.vertices()).into_par_iter().map(|v| graph.strength(v)).sum()
+                (0..graph.vertices())
+                    .into_par_iter()
+                    .with_min_len(1 << 8)
+                    .map(|v| graph.strength(v))
+                    .sum()
             }
         }
     }
@@ -269,7 +274,9 @@ impl<'a> PlainVertexLists<'a> {
         let shards = std::iter::once(&self.first).chain(&self.others);
         let lists = shards.flat_map(|shard| [Some(shard.out), shard.incoming]);
         let strength = |lists: Neighbors<'_>| match lists.weights() {
-            Some(weights) => weights.par_iter().map(|&weight| u64::from(weight)).sum(),
+            Some(weights) => {
+                weights.par_iter().with_min_len(MIN_LEN).map(|&weight| u64::from(weight)).sum()
+            }
             None => lists.neighbors().len() as u64,
         };
         lists.flatten().map(strength).sum()

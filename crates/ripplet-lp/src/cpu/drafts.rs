@@ -3,6 +3,7 @@
 use crate::columns::Columns;
 use rayon::prelude::*;
 use ripplet_graph::memory::{self, OutOfMemory};
+use ripplet_graph::tasks::MIN_LEN;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -18,7 +19,9 @@ impl Drafts {
     pub fn new(records: usize, len: usize) -> Result<Drafts, OutOfMemory> {
         let count = records.saturating_mul(len);
         let mut values = memory::with_room(count)?;
-        values.par_extend((0..count).into_par_iter().map(|_| AtomicU32::new(0)));
+        values.par_extend(
+            (0..count).into_par_iter().with_min_len(MIN_LEN).map(|_| AtomicU32::new(0)),
+        );
         Ok(Drafts { values, len })
     }
 
@@ -51,7 +54,7 @@ impl Drafts {
     /// Sets the record of each vertex to the values of its written columns.
     pub fn copy_all(&self, columns: &Columns) {
         let records = self.values.len().checked_div(self.len).unwrap_or(0);
-        (0..records).into_par_iter().for_each(|v| {
+        (0..records).into_par_iter().with_min_len(MIN_LEN).for_each(|v| {
             let held = columns.written(v as u32);
             self.record(v).iter().zip(held).for_each(|(value, held)| {
                 value.store(held.load(Relaxed), Relaxed);

@@ -116,8 +116,8 @@ impl Executor for CpuExecutor {
     ) -> Result<Outcome, RunError> {
         let (graph, info) = (graph, program.info());
         settings.check(graph.vertices(), &info)?;
-        let planned = self.plan_of(graph, &info, settings).algorithm_host();
         self.pool.install(|| {
+            let planned = plan_of(graph, &info, settings, self.threads()).algorithm_host();
             let rounds = program.begin(graph, settings).map_err(RunError::from);
             let outcome =
                 rounds.and_then(|rounds| run_rounds(rounds, graph, settings, None, observer));

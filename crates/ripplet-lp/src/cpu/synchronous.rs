@@ -17,6 +17,7 @@ use crate::{Hints, Label, Round, RunError, State};
 use rayon::prelude::*;
 use ripplet_graph::Observer;
 use ripplet_graph::memory::{self, OutOfMemory};
+use ripplet_graph::tasks::MIN_LEN;
 use std::ops::Range;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU32, AtomicU64};
@@ -159,7 +160,9 @@ impl<P: Hints> Rounds for SyncRounds<'_, P> {
 /// Returns a copy of the labels.
 fn copy_of(labels: &[AtomicU32]) -> Result<Vec<AtomicU32>, OutOfMemory> {
     let mut copy = memory::with_room(labels.len())?;
-    copy.par_extend(labels.par_iter().map(|label| AtomicU32::new(label.load(Relaxed))));
+    copy.par_extend(
+        labels.par_iter().with_min_len(MIN_LEN).map(|label| AtomicU32::new(label.load(Relaxed))),
+    );
     Ok(copy)
 }
 

@@ -8,12 +8,10 @@ use rayon::prelude::*;
 use ripplet_graph::VertexId;
 use ripplet_graph::memory::{self, OutOfMemory};
 use ripplet_graph::storage::VertexLists;
+use ripplet_graph::tasks::MIN_LEN;
 use std::ops::Range;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
-
-/// The fewest vertices of a task that reads their own totals.
-const OWN_PER_TASK: usize = 1 << 14;
 
 /// The totals of all labels; empty if the program needs none.
 pub(super) struct Totals {
@@ -66,18 +64,18 @@ impl Totals {
             },
         };
         let is_own = |(v, label): (usize, &AtomicU32)| label.load(Relaxed) as usize == v;
-        if labels.par_iter().enumerate().with_min_len(OWN_PER_TASK).all(is_own) {
+        if labels.par_iter().enumerate().with_min_len(MIN_LEN).all(is_own) {
             let share_of = |v: usize| AtomicU32::new(share.of(v as VertexId, lists));
             let mut of_label: Vec<AtomicU32> = memory::with_room(labels.len())?;
-            let vertices = (0..labels.len()).into_par_iter().with_min_len(OWN_PER_TASK);
+            let vertices = (0..labels.len()).into_par_iter().with_min_len(MIN_LEN);
             of_label.par_extend(vertices.map(share_of));
             let totals =
-                || of_label.par_iter().with_min_len(OWN_PER_TASK).map(|total| total.load(Relaxed));
+                || of_label.par_iter().with_min_len(MIN_LEN).map(|total| total.load(Relaxed));
             let (grand, most) = (totals().map(u64::from).sum(), totals().max().unwrap_or(0));
             return Ok(Totals { of_label, grand, most: AtomicU32::new(most), share });
         }
         let mut of_label = memory::with_room(labels.len())?;
-        of_label.par_extend(labels.par_iter().map(|_| AtomicU32::new(0)));
+        of_label.par_extend(labels.par_iter().with_min_len(MIN_LEN).map(|_| AtomicU32::new(0)));
         let add = |(v, label): (usize, &AtomicU32)| {
             let share = share.of(v as VertexId, lists);
             if let Some(total) = of_label.get(label.load(Relaxed) as usize) {
@@ -85,8 +83,13 @@ impl Totals {
             }
             u64::from(share)
         };
-        let grand = labels.par_iter().enumerate().map(add).sum();
-        let most = of_label.par_iter().map(|total| total.load(Relaxed)).max().unwrap_or(0);
+        let grand = labels.par_iter().enumerate().with_min_len(MIN_LEN).map(add).sum();
+        let most = of_label
+            .par_iter()
+            .with_min_len(MIN_LEN)
+            .map(|total| total.load(Relaxed))
+            .max()
+            .unwrap_or(0);
         Ok(Totals { of_label, grand, most: AtomicU32::new(most), share })
     }
 

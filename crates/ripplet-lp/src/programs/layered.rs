@@ -21,6 +21,7 @@ use super::llp::{Gamma, Llp};
 use crate::{DynProgram, Executor, Label, RoundObserver, RunError, Settings};
 use rayon::prelude::*;
 use ripplet_graph::memory::{self, OutOfMemory};
+use ripplet_graph::tasks::MIN_LEN;
 use ripplet_graph::{GraphView, VertexId};
 
 /// A vertex order that labellings refine, one after the other.
@@ -57,7 +58,9 @@ impl LayeredOrder {
             (u64::from(leader) << 32 | u64::from(places[x]), x as VertexId)
         };
         self.keys.clear();
-        self.keys.par_extend(labels.par_iter().take(places.len()).enumerate().map(key));
+        self.keys.par_extend(
+            labels.par_iter().take(places.len()).enumerate().with_min_len(MIN_LEN).map(key),
+        );
         self.keys.par_sort_unstable();
         let sorted = self.keys.iter().zip(0..);
         sorted.for_each(|(&(_, x), place)| self.places[x as usize] = place);

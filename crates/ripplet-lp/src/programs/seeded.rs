@@ -179,7 +179,7 @@ fn largest_and_all<S: ShardLists>(shards: &[S]) -> (u32, u64) {
         if !lists.is_weighted() {
             return (1, lists.arcs());
         }
-        let of_each = (0..lists.vertices()).into_par_iter().map(|local| {
+        let of_each = (0..lists.vertices()).into_par_iter().with_min_len(1 << 8).map(|local| {
             let weights = lists.each_weight_of(local).into_iter().flatten();
             weights.map(|weight| (weight, u64::from(weight))).fold((0, 0), both)
         });

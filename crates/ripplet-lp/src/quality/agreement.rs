@@ -10,6 +10,7 @@ use super::QualityError;
 use super::partition::Partition;
 use crate::NO_LABEL;
 use rayon::prelude::*;
+use ripplet_graph::tasks::MIN_LEN;
 use ripplet_graph::{OutOfMemory, memory};
 use serde::Serialize;
 
@@ -49,7 +50,7 @@ pub fn agreement(a: &[u32], b: &[u32]) -> Result<Agreement, QualityError> {
     if a.len() != b.len() {
         return Err(QualityError::Length { labels: a.len(), vertices: b.len() });
     }
-    if a.par_iter().chain(b).any(|&label| label == NO_LABEL) {
+    if a.par_iter().chain(b).with_min_len(MIN_LEN).any(|&label| label == NO_LABEL) {
         let labelled = a.iter().zip(b).filter(|(a, b)| **a != NO_LABEL && **b != NO_LABEL);
         let count = labelled.clone().count();
         let (mut of_a, mut of_b) = (memory::with_room(count)?, memory::with_room(count)?);
@@ -61,7 +62,7 @@ pub fn agreement(a: &[u32], b: &[u32]) -> Result<Agreement, QualityError> {
     }
     let (a, b) = (Partition::of(a)?, Partition::of(b)?);
     let mut pairs: Vec<u64> = memory::with_room(a.communities.len())?;
-    let ends = a.communities.par_iter().zip(&b.communities);
+    let ends = a.communities.par_iter().zip(&b.communities).with_min_len(MIN_LEN);
     pairs.par_extend(ends.map(|(&a, &b)| u64::from(a) << 32 | u64::from(b)));
     pairs.par_sort_unstable();
     let (sizes_a, sizes_b) = (a.sizes()?, b.sizes()?);

@@ -3,6 +3,7 @@
 use super::QualityError;
 use crate::NO_LABEL;
 use rayon::prelude::*;
+use ripplet_graph::tasks::MIN_LEN;
 use ripplet_graph::{OutOfMemory, VertexId, memory};
 
 /// Communities of the vertices `0..vertices`: a vertex may be in several, or in none.
@@ -32,7 +33,7 @@ impl Lists {
         pairs.iter().for_each(|pair| offsets[(pair >> 32) as usize + 1] += 1);
         sum_up(&mut offsets);
         let mut values = memory::with_room(pairs.len())?;
-        values.par_extend(pairs.par_iter().map(|&pair| pair as u32));
+        values.par_extend(pairs.par_iter().with_min_len(MIN_LEN).map(|&pair| pair as u32));
         Ok(Lists { offsets, values })
     }
 
@@ -153,13 +154,18 @@ impl Cover {
     pub fn labels(&self) -> Result<Vec<u32>, QualityError> {
         let mut labels = memory::with_room(self.communities.len())?;
         let first = |vertex: u32| self.communities_of(vertex).first().copied().unwrap_or(NO_LABEL);
-        labels.par_extend((0..self.vertices()).into_par_iter().map(first));
+        labels.par_extend((0..self.vertices()).into_par_iter().with_min_len(MIN_LEN).map(first));
         Ok(labels)
     }
 
     /// Returns the number of vertices in at least one community.
     pub fn covered(&self) -> u64 {
-        self.communities.offsets.par_windows(2).filter(|ends| ends[1] > ends[0]).count() as u64
+        self.communities
+            .offsets
+            .par_windows(2)
+            .with_min_len(MIN_LEN)
+            .filter(|ends| ends[1] > ends[0])
+            .count() as u64
     }
 
     /// Returns the number of vertices that are in a community of this cover and in one of `other`.
@@ -170,7 +176,11 @@ impl Cover {
         let is_in = |vertex: u32| {
             !self.communities_of(vertex).is_empty() && !other.communities_of(vertex).is_empty()
         };
-        (0..self.vertices()).into_par_iter().filter(|&vertex| is_in(vertex)).count() as u64
+        (0..self.vertices())
+            .into_par_iter()
+            .with_min_len(MIN_LEN)
+            .filter(|&vertex| is_in(vertex))
+            .count() as u64
     }
 
     /// Returns the communities of some vertices, which are renumbered from 0 in their order.

@@ -36,6 +36,7 @@ use crate::communities::split_disconnected;
 use modularity::Flows;
 use partition::Partition;
 use rayon::prelude::*;
+use ripplet_graph::tasks::MIN_LEN;
 use ripplet_graph::{GraphView, OutOfMemory, VertexId, memory};
 use ripplet_ranks::{Comm, CommError};
 use serde::Serialize;
@@ -241,7 +242,8 @@ impl Quality {
             resolution,
             coverage: flows.coverage(),
             communities: sizes.len() as u64,
-            singletons: sizes.par_iter().filter(|&&size| size == 1).count() as u64,
+            singletons: sizes.par_iter().with_min_len(MIN_LEN).filter(|&&size| size == 1).count()
+                as u64,
             disconnected: disconnected(graph, &partition)?,
             sizes: Sizes::of(sizes),
             agreement: None,
@@ -341,7 +343,7 @@ fn disconnected(graph: GraphView<'_>, partition: &Partition) -> Result<u64, Qual
             *parts += u32::from(part == vertex as u32);
         }
     }
-    Ok(parts_of.par_iter().filter(|&&parts| parts > 1).count() as u64)
+    Ok(parts_of.par_iter().with_min_len(MIN_LEN).filter(|&&parts| parts > 1).count() as u64)
 }
 
 fn parts_bytes(graph: GraphView<'_>) -> u64 {

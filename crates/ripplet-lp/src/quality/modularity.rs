@@ -4,6 +4,7 @@ use super::QualityError;
 use super::partition::{OUTSIDE, Partition};
 use rayon::prelude::*;
 use ripplet_graph::storage::{NeighborLists, ShardLists};
+use ripplet_graph::tasks::MIN_LEN;
 use ripplet_graph::{
     Direction, GraphView, OutOfMemory, VertexId, dispatch_lists, dispatch_storage, memory,
 };
@@ -60,7 +61,7 @@ impl Flows {
         let product = |(a, b): (&AtomicU64, &AtomicU64)| {
             u128::from(a.load(Relaxed)) * u128::from(b.load(Relaxed))
         };
-        sums.flows(|| leaving.par_iter().zip(other).map(product).sum())
+        sums.flows(|| leaving.par_iter().zip(other).with_min_len(MIN_LEN).map(product).sum())
     }
 
     /// Returns the sums of all ranks, each by the lists of its own vertices, on each of them.

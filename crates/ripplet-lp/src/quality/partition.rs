@@ -2,6 +2,7 @@
 
 use crate::NO_LABEL;
 use rayon::prelude::*;
+use ripplet_graph::tasks::MIN_LEN;
 use ripplet_graph::{OutOfMemory, as_atomic, memory};
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -17,7 +18,8 @@ pub(super) struct Partition {
 
 impl Partition {
     pub(super) fn of(labels: &[u32]) -> Result<Partition, OutOfMemory> {
-        let named = labels.par_iter().copied().filter(|&label| label != NO_LABEL);
+        let named =
+            labels.par_iter().with_min_len(MIN_LEN).copied().filter(|&label| label != NO_LABEL);
         let largest = named.clone().max().unwrap_or(0);
         let mut communities = memory::with_room(labels.len())?;
         // Labels are almost always vertices: a table can then rank them.
@@ -25,7 +27,7 @@ impl Partition {
             let ranks = ranks(labels, largest)?;
             let count = *ranks.last().expect("the table ends with the count");
             let rank = |&label: &u32| ranks.get(label as usize).copied().unwrap_or(OUTSIDE);
-            communities.par_extend(labels.par_iter().map(rank));
+            communities.par_extend(labels.par_iter().with_min_len(MIN_LEN).map(rank));
             return Ok(Partition { communities, count });
         }
         let mut distinct: Vec<u32> = memory::with_room(labels.len())?;
@@ -36,7 +38,7 @@ impl Partition {
             NO_LABEL => OUTSIDE,
             label => distinct.partition_point(|&other| other < label) as u32,
         };
-        communities.par_extend(labels.par_iter().map(rank));
+        communities.par_extend(labels.par_iter().with_min_len(MIN_LEN).map(rank));
         Ok(Partition { communities, count: distinct.len() as u32 })
     }
 
@@ -44,7 +46,11 @@ impl Partition {
     pub(super) fn sizes(&self) -> Result<Vec<u32>, OutOfMemory> {
         let mut sizes = memory::zeros(self.count as usize)?;
         let shared = as_atomic(&mut sizes);
-        let inside = self.communities.par_iter().filter(|&&community| community != OUTSIDE);
+        let inside = self
+            .communities
+            .par_iter()
+            .with_min_len(MIN_LEN)
+            .filter(|&&community| community != OUTSIDE);
         inside.for_each(|&community| _ = shared[community as usize].fetch_add(1, Relaxed));
         Ok(sizes)
     }
@@ -54,7 +60,7 @@ impl Partition {
 fn ranks(labels: &[u32], largest: u32) -> Result<Vec<u32>, OutOfMemory> {
     let mut ranks = memory::zeros(largest as usize + 2)?;
     let occurs = as_atomic(&mut ranks);
-    let named = labels.par_iter().filter(|&&label| label != NO_LABEL);
+    let named = labels.par_iter().with_min_len(MIN_LEN).filter(|&&label| label != NO_LABEL);
     named.for_each(|&label| occurs[label as usize].store(1, Relaxed));
     let mut before = 0;
     for rank in &mut ranks {

@@ -26,6 +26,7 @@ use crate::{Label, NO_LABEL, RoundObserver, RunError, Settings};
 use rayon::prelude::*;
 use ripplet_graph::memory::{self, OutOfMemory};
 use ripplet_graph::storage::NeighborLists;
+use ripplet_graph::tasks::MIN_LEN;
 use ripplet_graph::{Direction, GraphView, Observer, VertexId, dispatch_lists};
 use ripplet_ranks::{Comm, CommError, Received};
 use std::ops::Range;
@@ -113,7 +114,11 @@ impl RanksFinisher<'_> {
         let mut added = 0;
         if rank == 0 {
             let seen = Marks::new(vertices)?;
-            let named = labels.par_iter_mut().enumerate().filter(|(_, label)| **label < vertices);
+            let named = labels
+                .par_iter_mut()
+                .enumerate()
+                .with_min_len(MIN_LEN)
+                .filter(|(_, label)| **label < vertices);
             let parts: u32 = named
                 .map(|(v, label)| {
                     seen.set(*label);
@@ -188,7 +193,7 @@ impl RanksFinisher<'_> {
                 if !words.len().is_multiple_of(2) || words.iter().any(|&v| v >= vertices) {
                     return Err(foreign.into());
                 }
-                words.par_chunks_exact(2).with_min_len(1 << 12).for_each(|pair| {
+                words.par_chunks_exact(2).with_min_len(MIN_LEN).for_each(|pair| {
                     sets.unite(pair[0], pair[1]);
                 });
             }
@@ -230,7 +235,7 @@ impl RanksFinisher<'_> {
         }
         let fewer = (count as u32).saturating_sub(left);
         if fewer > 0 {
-            let named = labels.par_iter_mut().zip(communities);
+            let named = labels.par_iter_mut().zip(communities).with_min_len(MIN_LEN);
             named.filter(|(label, _)| **label != NO_LABEL).for_each(|(label, community)| {
                 *label = founders[joined[community as usize] as usize];
             });
@@ -354,7 +359,7 @@ impl<N: NeighborLists> Input<'_, N> {
 /// Returns each vertex that is not the smallest of its set, followed by the smallest.
 fn members(sets: DisjointSets<'_>, vertices: u32) -> Result<Vec<u32>, OutOfMemory> {
     let is_member = |&v: &u32| sets.root(v) != v;
-    let count = (0..vertices).into_par_iter().with_min_len(1 << 12).filter(is_member).count();
+    let count = (0..vertices).into_par_iter().with_min_len(MIN_LEN).filter(is_member).count();
     let mut pairs = memory::with_room(2 * count)?;
     (0..vertices).filter(is_member).for_each(|v| pairs.extend([v, sets.root(v)]));
     Ok(pairs)
@@ -363,7 +368,12 @@ fn members(sets: DisjointSets<'_>, vertices: u32) -> Result<Vec<u32>, OutOfMemor
 /// Numbers communities in the order of their smallest vertices, by which they are named. Returns the number of each
 /// vertex's community, and the smallest vertices.
 fn numbered(mut named: Vec<VertexId>) -> Result<(Vec<u32>, Vec<VertexId>), OutOfMemory> {
-    let count = named.par_iter().enumerate().filter(|&(v, &name)| v == name as usize).count();
+    let count = named
+        .par_iter()
+        .enumerate()
+        .with_min_len(MIN_LEN)
+        .filter(|&(v, &name)| v == name as usize)
+        .count();
     let mut founders: Vec<VertexId> = memory::with_room(count)?;
     for v in 0..named.len() {
         // The smallest vertex has its number before the other members.

@@ -42,6 +42,7 @@ use crate::{Label, NO_LABEL, RunError};
 use rayon::prelude::*;
 use ripplet_graph::memory::{self, OutOfMemory};
 use ripplet_graph::storage::NeighborLists;
+use ripplet_graph::tasks::MIN_LEN;
 use ripplet_graph::{
     Direction, GraphView, Observer, VertexId, as_atomic, as_atomic_words, dispatch_lists,
 };
@@ -99,7 +100,7 @@ pub(crate) fn merge(
             if left == communities {
                 return Ok(0);
             }
-            let labelled = labels.par_iter_mut().zip(named);
+            let labelled = labels.par_iter_mut().zip(named).with_min_len(MIN_LEN);
             let labelled = labelled.filter(|(label, _)| **label != NO_LABEL);
             labelled.for_each(|(label, named)| *label = named);
             Ok(communities - left)
@@ -200,14 +201,15 @@ fn strengths_by(
 
 /// Returns the sum of the strengths.
 pub(crate) fn total_of(strengths: &[u64]) -> Result<u64, RunError> {
-    let total: u128 = strengths.par_iter().map(|&strength| u128::from(strength)).sum();
+    let total: u128 =
+        strengths.par_iter().with_min_len(MIN_LEN).map(|&strength| u128::from(strength)).sum();
     u64::try_from(total).map_err(|_| RunError::MergeWeights { total })
 }
 
 /// Returns the number of communities, each named by one of its vertices.
 fn count_named(labels: &[Label]) -> u32 {
     let is_name = |&(v, &label): &(usize, &Label)| label as usize == v;
-    labels.par_iter().enumerate().filter(is_name).count() as u32
+    labels.par_iter().enumerate().with_min_len(MIN_LEN).filter(is_name).count() as u32
 }
 
 /// The steps of merging, which a device performs on the graph of each level.

@@ -30,6 +30,7 @@ use crate::{Activation, Hints, Label, Settings, State, Ties, Vertex};
 use rayon::prelude::*;
 use ripplet_graph::memory::{self, OutOfMemory};
 use ripplet_graph::storage::{Listed, VertexLists};
+use ripplet_graph::tasks::MIN_LEN;
 use ripplet_graph::{GraphView, VertexId, as_plain};
 use std::borrow::Cow;
 use std::sync::Mutex;
@@ -186,8 +187,11 @@ impl<'a, P: Hints> LpState<'a, P> {
 fn first_labels(vertices: u32, initial: Option<&[Label]>) -> Result<Vec<AtomicU32>, OutOfMemory> {
     let mut labels = memory::with_room(vertices as usize)?;
     match initial {
-        Some(initial) => labels.par_extend(initial.par_iter().map(|&l| AtomicU32::new(l))),
-        None => labels.par_extend((0..vertices).into_par_iter().map(AtomicU32::new)),
+        Some(initial) => {
+            labels.par_extend(initial.par_iter().with_min_len(MIN_LEN).map(|&l| AtomicU32::new(l)))
+        }
+        None => labels
+            .par_extend((0..vertices).into_par_iter().with_min_len(MIN_LEN).map(AtomicU32::new)),
     }
     Ok(labels)
 }
