@@ -183,7 +183,7 @@ def table_of_programs(runs: Runs, graphs: list[str], programs: dict[str, str]) -
                 continue
             text = fraction(value)
             text = f"**{text}**" if shown(value) == best else text
-            cells.append(f"{text}, {milliseconds(runs.seconds(graph, program))}")
+            cells.append(f"{text} · {milliseconds(runs.seconds(graph, program))} ms")
         rows.append(f"| `{graph}`, {collection.REAL[graph].kind} | {' | '.join(cells)} |")
     return "\n".join(rows)
 
@@ -265,7 +265,7 @@ def table_of_covers(runs: Runs) -> str:
 
 
 def table_of_readme(runs: Runs) -> str:
-    """Milliseconds and modularity on the largest graph of four kinds, and time and modularity on all."""
+    """Modularity and time on the largest graph of four kinds, and on all."""
     kinds = ("social", "citation", "internet", "mesh")
     largest = {}
     for name, source in collection.REAL.items():
@@ -273,15 +273,15 @@ def table_of_readme(runs: Runs) -> str:
     graphs = [largest[kind] for kind in kinds]
     every = [g for g in runs.real(False) if all(runs.lines[g, program] for program in README)]
     heads = [f"`{graph}`, {runs.sizes[graph][1]:,} edges" for graph in graphs]
-    rows = [f"| ms, modularity | {' | '.join(heads)} | {len(every)} graphs: time, modularity |", "|---|" + "--:|" * 5]
+    rows = [f"| modularity · time | {' | '.join(heads)} | {len(every)} graphs |", "|---|" + "--:|" * 5]
     for program, title in README.items():
         cells = [
-            f"{milliseconds(runs.seconds(graph, program))}, {fraction(runs.mean(graph, program, 'modularity'))}"
+            f"{fraction(runs.mean(graph, program, 'modularity'))} · {milliseconds(runs.seconds(graph, program))} ms"
             for graph in graphs
         ]
         times = ratio(runs, every, program, "ripplet phased")
         modularity = mean(runs.mean(graph, program, "modularity") for graph in every)
-        rows.append(f"| {title} | {' | '.join(cells)} | {times:.1f} ×, {fraction(modularity)} |")
+        rows.append(f"| {title} | {' | '.join(cells)} | {fraction(modularity)} · {times:.1f} × |")
     return "\n".join(rows)
 
 
@@ -290,11 +290,11 @@ def shown(value: float) -> float:
 
 
 def fraction(value: float) -> str:
-    return f"{shown(value) + 0.0:.3f}".replace("0.", ".", 1)
+    return f"{shown(value) + 0.0:.3f}"
 
 
 def milliseconds(seconds: float) -> str:
-    return f"{1000 * seconds:.1f}" if seconds < 0.00995 else f"{1000 * seconds:,.0f}"
+    return f"{1000 * seconds:.1f}" if seconds < 0.00995 else f"{1000 * seconds:.0f}"
 
 
 MARKED = re.compile(r"<!-- table ([a-z ]+) -->\n.*?<!-- end -->", re.DOTALL)

@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::size::Size;
 use crate::storage::StorageArguments;
 use crate::threads::ThreadArguments;
-use clap::Args;
+use clap::{Arg, Args};
 use ripplet::device::{AnyExecutor, Fallback, Opened, Workers};
 use ripplet::swarm::Analysis;
 use ripplet::{Device, Storage};
@@ -25,6 +25,15 @@ pub struct DeviceArguments {
     /// Give a run no more of the GPU's memory than this: 8GiB, 500MB [default: what is free].
     #[arg(long, value_name = "SIZE", allow_negative_numbers = true)]
     device_memory: Option<Size>,
+}
+
+/// Turns `--device` into that of a command which runs on one device and reads no batch.
+pub fn on_one(device: Arg) -> Arg {
+    let short = "The device that computes: auto, cpu, cuda, or cuda:N";
+    device.help(short).long_help(format!(
+        "{short}.\n\n`cuda` is `cuda:0`, the first GPU that `ripplet devices` lists. `auto` is the first GPU if it works and \
+         the run fits its memory, and the CPU otherwise: a note says why if there is a GPU."
+    ))
 }
 
 /// Parses a `--device` of a command that runs on one device.

@@ -4,7 +4,7 @@
 //!
 //! | name | parameters | schedule | rounds | a vertex has |
 //! |---|---|---|---|---|
-//! | `lpa` | `guard` | phased | until at most 1 % change, at most 30; then communities merge | one community |
+//! | `lpa` | `guard` | phased | until at most 3 % change, at most 30; then communities merge | one community |
 //! | `cdlp` | | sync, smallest label | 10 | one community |
 //! | `llp` | `gamma` | phased | until at most 0.1 % change, at most 30 | one community |
 //! | `slpa` | `memory`, `threshold` | phased | 40 | one or several |

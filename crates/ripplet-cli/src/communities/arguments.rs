@@ -215,7 +215,7 @@ pub struct ChoiceArguments {
         help = format!(
             "At the end, let a community join the neighbouring one with most of its votes, if this one has \
              at least this share of them and more than by chance: from 0 (merge most) to 1; or off \
-             [default: {:.4} for lpa without --labels, otherwise off]",
+             [default: {:.4} for lpa with a guard and without --labels, otherwise off]",
             MergeShare::default().value()
         )
     )]
@@ -299,7 +299,7 @@ pub struct ParameterArguments {
 #[derive(Args)]
 #[command(next_help_heading = "Stopping")]
 pub struct StopArguments {
-    /// Do exactly N rounds, unless nothing would change [default for cdlp: 10].
+    /// Do exactly N rounds, unless nothing would change [default: 10 for cdlp, 40 for slpa].
     #[arg(long, value_name = "N", conflicts_with_all = ["max_iterations", "tolerance"])]
     pub iterations: Option<u32>,
     #[arg(

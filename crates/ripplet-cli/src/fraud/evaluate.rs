@@ -32,6 +32,7 @@ use std::path::PathBuf;
 /// draws of known accounts, beside degree, strength, components and personalized PageRank. docs/fraud-evaluation.md
 /// explains them.
 #[derive(Args)]
+#[command(mut_arg("device", device::on_one))]
 pub struct Arguments {
     #[command(flatten)]
     feed: FeedArguments,

@@ -11,7 +11,7 @@ use crate::message::counted;
 use crate::ranks::{Ranks, RanksArguments, not_on_ranks};
 use crate::size::Size;
 use crate::threads::ThreadArguments;
-use clap::{Args, ValueEnum};
+use clap::{Arg, Args, ValueEnum};
 use ripplet::device::AnyExecutor;
 use ripplet::fraud::Span;
 use ripplet::fraud::chance::NOISE;
@@ -38,6 +38,7 @@ use std::time::Duration;
 /// for each window (tables of clusters, members and edges, arrays for graph neural networks), manifest.json, and
 /// report.html, which works offline. --resume continues a run that was killed.
 #[derive(Args)]
+#[command(mut_arg("device", device::on_one), mut_arg("ranks", ranks_of_windows))]
 pub struct Arguments {
     #[command(flatten)]
     feed: FeedArguments,
@@ -110,6 +111,15 @@ pub struct Arguments {
     threads: ThreadArguments,
     #[command(flatten)]
     ranks: RanksArguments,
+}
+
+/// Turns `--ranks` into that of a command whose ranks have windows of their own.
+fn ranks_of_windows(ranks: Arg) -> Arg {
+    ranks.long_help(
+        "The processes that share the run.\n\nProcesses that `mpirun` or `srun` started share one run with --exact: each reads all \
+         transactions and computes some of the windows, and FOLDER is that of one process. Those on one machine share its cores, \
+         unless --threads says what each takes. docs/several-machines.md has the details.",
+    )
 }
 
 /// Scope of the arrays for graph neural networks.
