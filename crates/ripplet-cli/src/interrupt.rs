@@ -115,6 +115,9 @@ mod signals {
                 sigaction(signal, &action, null_mut());
             }
         }
+        // SAFETY: a signal is ignored: then a file that reaches the size limit is an error of the write, and no end
+        // of the process.
+        unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
         Ok(())
     }
 

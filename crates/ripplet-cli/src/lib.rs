@@ -210,7 +210,11 @@ fn said_by_clap(answer: &clap::Error, launch: Option<&Launch>) -> ExitStatus {
         return match answer.print() {
             Ok(()) => ExitStatus::Done,
             Err(error) if error.kind() == ErrorKind::BrokenPipe => ExitStatus::Unread,
-            Err(_) => ExitStatus::Failed,
+            Err(source) => {
+                let failure = Failure::Print(source);
+                failure.report();
+                failure.status()
+            }
         };
     }
     let plain = answer.to_string();

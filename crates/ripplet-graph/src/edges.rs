@@ -1,6 +1,6 @@
 //! Edge tables, as a reader or a generator produces them: unsorted columns, the input of a graph.
 
-use crate::{VertexId, VertexIds};
+use crate::{VertexId, VertexIds, weight_flaw};
 use thiserror::Error;
 
 /// Unsorted edges over vertices `0..ids.len()`: one row per edge.
@@ -49,8 +49,8 @@ pub enum EdgeTableError {
         /// The number of vertices.
         vertices: usize,
     },
-    /// A weight is NaN, infinite or negative.
-    #[error("edge {row} has weight {weight}: a weight is a finite number, 0 or above")]
+    /// A weight is NaN, infinite, negative or above [`LARGEST_WEIGHT`](crate::LARGEST_WEIGHT).
+    #[error("edge {row} has weight {weight}: a weight is {}", weight_flaw(*.weight).unwrap_or_default())]
     BadWeight {
         /// The row, counted from 0.
         row: usize,
@@ -98,14 +98,14 @@ impl EdgeTable {
     /// Returns the table with a weight for each row.
     ///
     /// # Errors
-    /// If the number of weights differs from that of the rows, or a weight is NaN, infinite or
-    /// negative.
+    /// If the number of weights differs from that of the rows, or a weight is NaN, infinite,
+    /// negative or above [`LARGEST_WEIGHT`](crate::LARGEST_WEIGHT).
     pub fn with_weights(mut self, weights: Vec<f64>) -> Result<EdgeTable, EdgeTableError> {
         if weights.len() != self.sources.len() {
             let (sources, targets) = (self.sources.len(), self.targets.len());
             return Err(EdgeTableError::Ragged { sources, targets, weights: weights.len() });
         }
-        let bad = |w: &f64| !w.is_finite() || *w < 0.0;
+        let bad = |&weight: &f64| weight_flaw(weight).is_some();
         if let Some(row) = weights.iter().position(bad) {
             return Err(EdgeTableError::BadWeight { row, weight: weights[row] });
         }

@@ -50,4 +50,4 @@ pub use storage::{
     Adjacency, Direction, Graph, GraphBytes, GraphView, InvalidGraph, MAX_SHARD_ARCS, Neighbors,
     Shard, compressed,
 };
-pub use weight::{WeightLedger, WeightLoss, WeightScale};
+pub use weight::{LARGEST_WEIGHT, WeightLedger, WeightLoss, WeightScale, weight_flaw};

@@ -44,6 +44,20 @@ impl Default for WeightScale {
     }
 }
 
+/// The largest weight of an edge: sums of as many as a graph can have are finite, and so are lengths of paths.
+pub const LARGEST_WEIGHT: f64 = 1e298;
+
+/// Returns what a number must be to be a weight, if it is none.
+pub fn weight_flaw(number: f64) -> Option<&'static str> {
+    match number {
+        0.0..=LARGEST_WEIGHT => None,
+        LARGEST_WEIGHT.. if number.is_finite() => {
+            Some("a number up to 1e298, so that sums are finite")
+        }
+        _ => Some("a finite number, 0 or above"),
+    }
+}
+
 impl WeightScale {
     /// The identity: integer weights, or none.
     pub const ONE: WeightScale = WeightScale(Unit::Binary { exponent: 0 });

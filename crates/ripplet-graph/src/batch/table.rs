@@ -1,7 +1,7 @@
 //! Tables of edges of many graphs, as a reader produces them: unsorted rows, the input of a batch.
 
 use super::{InvalidBatch, Members};
-use crate::{OutOfMemory, VertexId};
+use crate::{OutOfMemory, VertexId, weight_flaw};
 use rayon::prelude::*;
 use thiserror::Error;
 
@@ -68,8 +68,8 @@ pub enum BatchTableError {
         /// The number of vertices of the graph.
         vertices: u32,
     },
-    /// A weight is NaN, infinite or negative.
-    #[error("edge {row} has weight {weight}: a weight is a finite number, 0 or above")]
+    /// A weight is NaN, infinite, negative or above [`LARGEST_WEIGHT`](crate::LARGEST_WEIGHT).
+    #[error("edge {row} has weight {weight}: a weight is {}", weight_flaw(*.weight).unwrap_or_default())]
     BadWeight {
         /// The row, counted from 0.
         row: usize,
@@ -164,8 +164,7 @@ impl BatchRows {
             return Some(BatchTableError::NoSuchVertex { row, graph, vertex, vertices });
         }
         let weight = self.weights.as_ref()?[row];
-        let bad = !weight.is_finite() || weight < 0.0;
-        bad.then_some(BatchTableError::BadWeight { row, weight })
+        weight_flaw(weight).is_some().then_some(BatchTableError::BadWeight { row, weight })
     }
 }
 

@@ -11,7 +11,7 @@ use arrow_array::types::*;
 use arrow_array::{Array, LargeStringArray, StringArray, StringViewArray};
 use arrow_buffer::ArrowNativeType;
 use arrow_schema::DataType;
-use ripplet_graph::{ExternalId, OutOfMemory, memory};
+use ripplet_graph::{ExternalId, OutOfMemory, memory, weight_flaw};
 use std::borrow::Cow;
 
 /// The values of a column without nulls.
@@ -119,15 +119,13 @@ pub(super) fn weights(column: &dyn Array) -> Result<Vec<f64>, RowFault> {
         }
     };
     // The value behind a null is arbitrary; nulls are another error.
-    let wrong =
-        |&row: &usize| !(weights[row].is_finite() && weights[row] >= 0.0) && column.is_valid(row);
+    let wrong = |&row: &usize| weight_flaw(weights[row]).is_some() && column.is_valid(row);
     match (0..weights.len()).find(wrong) {
         Some(row) => {
             let weight = weights[row];
-            let sentence = format!(
-                "`{}` is not a weight: expected a finite number, 0 or above",
-                shown_number(weight)
-            );
+            let expected = weight_flaw(weight).unwrap_or_default();
+            let sentence =
+                format!("`{}` is not a weight: expected {expected}", shown_number(weight));
             Err(RowFault { row, kind: sentence.into() })
         }
         // No negative zero: sums and prints do not need two.

@@ -24,7 +24,7 @@ use crate::output::text::push_weight;
 use crate::shown::shown_number;
 use crate::text::{Text, is_json_lines, what_to_do_with_list};
 use rayon::prelude::*;
-use ripplet_graph::{Direction, Graph, VertexId};
+use ripplet_graph::{Direction, Graph, VertexId, weight_flaw};
 use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::error::Category;
 use std::fmt;
@@ -318,11 +318,9 @@ fn edge<'de, A: MapAccess<'de>>(reader: &mut Reader<'_, '_>, mut map: A) -> Resu
             }
             Field::Weight => {
                 let value = map.next_value_seed(Weight)?;
-                if !value.is_finite() || value < 0.0 {
-                    let sentence = format!(
-                        "`{}` is not a weight: expected a finite number, 0 or above",
-                        shown_number(value)
-                    );
+                if let Some(expected) = weight_flaw(value) {
+                    let sentence =
+                        format!("`{}` is not a weight: expected {expected}", shown_number(value));
                     return Err(reader.fault(line, &sentence));
                 }
                 // No negative zero: sums and output do not need two zeros.

@@ -179,6 +179,18 @@ fn synced_together() -> MutexGuard<'static, Vec<PathBuf>> {
     SYNCED_TOGETHER.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Returns where a path leads at which there is nothing yet: itself, or what a link names that leads to no file.
+fn end_of_links(path: &Path) -> PathBuf {
+    /// As many links as Linux follows.
+    const LINKS: usize = 40;
+    let mut end = path.to_owned();
+    for _ in 0..LINKS {
+        let Ok(next) = fs::read_link(&end) else { break };
+        end = folder_of(&end).join(next);
+    }
+    end
+}
+
 /// Returns the temporary files in a folder, including those of killed processes and of outputs in progress.
 ///
 /// # Errors
@@ -204,8 +216,7 @@ impl AtomicFile {
         if let Err(source) = check_on_disk(path, "outputs") {
             return Err(WriteError { path: named, source });
         }
-        // If nothing exists yet, there is no link to follow either.
-        let destination = fs::canonicalize(path).unwrap_or_else(|_| named.clone());
+        let destination = fs::canonicalize(path).unwrap_or_else(|_| end_of_links(path));
         let made = Self::open(&destination);
         match made {
             Ok((file, temporary)) => {

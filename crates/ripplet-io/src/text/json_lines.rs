@@ -27,6 +27,9 @@ pub(super) struct Keys {
     pub(super) weight: Option<String>,
 }
 
+/// What [`Value::Other`] calls a null.
+const NULL: &str = "null";
+
 /// Value that is read.
 #[derive(Debug)]
 enum Value<'a> {
@@ -86,6 +89,39 @@ impl Keys {
     /// # Errors
     /// If the line is invalid.
     pub(super) fn row<'a>(&self, line: &'a [u8]) -> Result<Row<'a>, String> {
+        let [source, target, weight] = self.values(line)?;
+        let source = source.ok_or_else(|| missing(&self.source))?.id(&self.source)?;
+        let target = match self.source == self.target {
+            true => source.clone(),
+            false => target.ok_or_else(|| missing(&self.target))?.id(&self.target)?,
+        };
+        let weight = match &self.weight {
+            Some(key) => Some(weight.ok_or_else(|| missing(key))?.weight(key)?),
+            None => None,
+        };
+        Ok(Row { source, target, weight })
+    }
+
+    /// Returns the vertex of a line, the value of `source`, and its community, that of `target`, which may be null or empty.
+    ///
+    /// # Errors
+    /// If the line is invalid.
+    pub(super) fn labelled<'a>(&self, line: &'a [u8]) -> Result<Labelled<'a>, String> {
+        let [vertex, label, _] = self.values(line)?;
+        let vertex = vertex.ok_or_else(|| missing(&self.source))?.id(&self.source)?;
+        if self.source == self.target {
+            return Ok((vertex.clone(), Some(vertex)));
+        }
+        let label = match label.ok_or_else(|| missing(&self.target))? {
+            Value::Other(NULL) => None,
+            Value::Text(text) if text.is_empty() => None,
+            label => Some(label.id(&self.target)?),
+        };
+        Ok((vertex, label))
+    }
+
+    /// Returns the values of the keys in a line.
+    fn values<'a>(&self, line: &'a [u8]) -> Result<[Option<Value<'a>>; 3], String> {
         let mut found = [const { None }; 3];
         let wanted = [Some(&*self.source), Some(&*self.target), self.weight.as_deref()];
         each(line, |key, at| match wanted.iter().position(|wanted| *wanted == Some(key)) {
@@ -98,21 +134,15 @@ impl Keys {
             }
             None => at.pass_over(),
         })?;
-        let missing = |key: &str| {
-            format!("the key `{}` is missing: expected it in each line", show(key.as_bytes()))
-        };
-        let [source, target, weight] = found;
-        let source = source.ok_or_else(|| missing(&self.source))?.id(&self.source)?;
-        let target = match self.source == self.target {
-            true => source.clone(),
-            false => target.ok_or_else(|| missing(&self.target))?.id(&self.target)?,
-        };
-        let weight = match &self.weight {
-            Some(key) => Some(weight.ok_or_else(|| missing(key))?.weight(key)?),
-            None => None,
-        };
-        Ok(Row { source, target, weight })
+        Ok(found)
     }
+}
+
+/// The id of a vertex, and of its community if it has one.
+pub(super) type Labelled<'a> = (Cow<'a, [u8]>, Option<Cow<'a, [u8]>>);
+
+fn missing(key: &str) -> String {
+    format!("the key `{}` is missing: expected it in each line", show(key.as_bytes()))
 }
 
 /// Returns the first lines as rows of a table: the keys of the first object, and the values of all objects
@@ -285,7 +315,7 @@ impl<'de> Visitor<'de> for Scalar {
     }
 
     fn visit_unit<E>(self) -> Result<Value<'de>, E> {
-        Ok(Value::Other("null"))
+        Ok(Value::Other(NULL))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Value<'de>, A::Error> {

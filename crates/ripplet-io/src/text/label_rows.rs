@@ -89,19 +89,21 @@ pub(crate) fn json_label_rows<T: Send>(
     let Some(first) = text.peek_line()? else { return Ok(LabelSummary::default()) };
     let (keys, mut summary) = keys_of(first, table).map_err(|why| Fault::line(at, why))?;
     let parse = |chunk: Chunk<'_>| {
-        let (mut rows, mut missing) = (start(), 0);
+        let (mut rows, mut without_label, mut missing) = (start(), 0, 0);
         for (line, bytes) in (1..).zip(lines(chunk.bytes)).filter(|(_, bytes)| is_row(bytes)) {
             let fault = |why: ReadErrorKind| LineFault::new(u64::from(line) - 1, why);
-            let row = keys.row(bytes).map_err(|why| fault(why.into()))?;
-            let [id, label] = [&row.source, &row.target].map(|field| text_of(field));
-            let (id, label) =
-                (id.map_err(|why| fault(why.into()))?, label.map_err(|why| fault(why.into()))?);
-            missing += u64::from(is_missing_name(label));
-            add(&mut rows, line, id, Some(label)).map_err(fault)?;
+            let invalid = |why: String| fault(why.into());
+            let (id, label) = keys.labelled(bytes).map_err(invalid)?;
+            let (id, label) = (text_of(&id), label.as_deref().map(text_of).transpose());
+            let (id, label) = (id.map_err(invalid)?, label.map_err(invalid)?);
+            missing += u64::from(label.is_some_and(is_missing_name));
+            without_label += u64::from(label.is_none());
+            add(&mut rows, line, id, label).map_err(fault)?;
         }
-        Ok((rows, missing))
+        Ok((rows, [without_label, missing]))
     };
-    text.parse_chunks(parse, |(rows, missing), _, line| {
+    text.parse_chunks(parse, |(rows, [without_label, missing]), _, line| {
+        summary.without_label += without_label;
         summary.missing_names += missing;
         take(rows, line)
     })?;

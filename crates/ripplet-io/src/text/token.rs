@@ -1,6 +1,7 @@
 //! Parses numbers from bytes.
 
 use crate::intern::{Sign, signed};
+use ripplet_graph::weight_flaw;
 
 /// Reason that a token is not an id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,11 +86,8 @@ pub(crate) fn weight(token: &[u8]) -> Result<f64, String> {
         };
         return Err(format!("`{}` is not a weight: expected {expected}", show(token)));
     };
-    if !weight.is_finite() || weight < 0.0 {
-        return Err(format!(
-            "`{}` is not a weight: expected a finite number, 0 or above",
-            show(token)
-        ));
+    if let Some(expected) = weight_flaw(weight) {
+        return Err(format!("`{}` is not a weight: expected {expected}", show(token)));
     }
     // No negative zero: sums and output do not need two zeros.
     Ok(weight + 0.0)

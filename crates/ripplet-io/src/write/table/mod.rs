@@ -93,7 +93,8 @@ enum Sink {
         out: Output,
         line: Line,
         compression: Compression,
-        /// Whether no row was written yet.
+        /// Whether neither a header nor a row was written yet: what is read for the first rows may be wrong, and then
+        /// standard output gets nothing.
         is_empty: bool,
     },
     /// Before the first part, which decides the kinds of ids.
@@ -138,9 +139,7 @@ impl TableWriter {
         let mut table = TableWriter { path: path.into(), rows, of_batch, columns, sink: None };
         table.sink = Some(match Fields::of(format) {
             None => Sink::Begun { out, format },
-            Some(fields) => {
-                table.text(out, fields, compression).map_err(|source| table.error(source))?
-            }
+            Some(fields) => table.text(out, fields, compression),
         });
         Ok(table)
     }
@@ -177,8 +176,12 @@ impl TableWriter {
     pub fn finish(mut self) -> Result<(), WriteError> {
         let out = match self.sink.take() {
             None => Err(refused("an error ended this table")),
-            Some(Sink::Text { mut out, compression, is_empty, .. }) => {
-                write_end(&mut out, compression, is_empty).map(|()| out)
+            Some(Sink::Text { mut out, line, compression, is_empty }) => {
+                let head = line.fields.header(&self.column_names());
+                let head = if is_empty { &*head } else { "" };
+                let ended = write_head(&mut out, compression, head)
+                    .and_then(|has_head| write_end(&mut out, compression, is_empty && !has_head));
+                ended.map(|()| out)
             }
             Some(Sink::Begun { out, format }) => {
                 let keys = vec![KeyKind::Unsigned; self.key_names().len()];
@@ -221,10 +224,9 @@ impl TableWriter {
         names
     }
 
-    fn text(&self, mut out: Output, fields: Fields, compression: Compression) -> io::Result<Sink> {
-        let header = self.column_names();
-        let is_empty = !write_head(&mut out, compression, &fields.header(&header))?;
-        Ok(Sink::Text { out, line: Line::new(fields, header), compression, is_empty })
+    fn text(&self, out: Output, fields: Fields, compression: Compression) -> Sink {
+        let line = Line::new(fields, self.column_names());
+        Sink::Text { out, line, compression, is_empty: true }
     }
 
     fn columnar(
@@ -272,12 +274,14 @@ impl TableWriter {
     fn write(&self, sink: Sink, blocks: &Blocks<'_>) -> io::Result<Sink> {
         match sink {
             Sink::Text { mut out, mut line, compression, is_empty } => {
-                // The first rows decide on the separators, unless a header did.
                 let mut is_empty = is_empty;
-                if is_empty && line.fields == Fields::Blank {
-                    let (fields, names) = (blocks.spaced(line.fields), self.column_names());
-                    is_empty = !write_head(&mut out, compression, &fields.header(&names))?;
-                    line = Line::new(fields, names);
+                if is_empty {
+                    let names = self.column_names();
+                    // The first rows decide on the separators, unless a header does.
+                    if line.fields == Fields::Blank {
+                        line = Line::new(blocks.spaced(line.fields), names.clone());
+                    }
+                    is_empty = !write_head(&mut out, compression, &line.fields.header(&names))?;
                 }
                 blocks.check_names(line.fields)?;
                 let format = |block, text: &mut Vec<u8>| blocks.push_text(block, &line, text);
