@@ -55,7 +55,9 @@ impl ExitStatus {
                 "The run failed: memory, a disk, a GPU or a server, or a result that differs from \
                  its reference. The same command may succeed later."
             }
-            ExitStatus::Wrong => "The arguments or the input are wrong. Nothing was computed.",
+            ExitStatus::Wrong => {
+                "The arguments or the input are wrong. The same command fails again."
+            }
             ExitStatus::Skipped => {
                 "Done, without the files or rows that could not be read and that an option said to \
                  skip. They are listed on standard error."

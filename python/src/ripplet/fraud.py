@@ -269,7 +269,7 @@ class Run:
 
         References
         ----------
-        docs/fraud.md explains the columns.
+        docs/fraud-folder.md explains the columns.
         """
         if isinstance(id, bool) or not isinstance(id, (str, int, np.integer)):
             raise OptionError(f"id: expected a string or an integer, not {type(id).__name__}")

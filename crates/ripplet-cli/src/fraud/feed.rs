@@ -37,7 +37,7 @@ pub struct FeedArguments {
     /// The query whose rows are transactions, in the order of time.
     #[arg(long, value_name = "SQL", help_heading = "Reading")]
     query: Option<String>,
-    /// The mapping of columns: a TOML file, described in docs/fraud.md.
+    /// The mapping of columns: a TOML file, described in docs/fraud-sources.md.
     #[arg(short, long, value_name = "FILE", help_heading = "Reading")]
     mapping: PathBuf,
     /// Take rows that are late by SPAN at most: their time is so far before that of a row already read. Without, a row of a

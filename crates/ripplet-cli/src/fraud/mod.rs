@@ -261,14 +261,14 @@ fn help_for_database(error: &DatabaseError, kept: Kept) -> &'static str {
             kept.help_with_a_server()
         }
         DatabaseError::Server(_) => {
-            "docs/fraud.md has addresses, and how connections are encrypted"
+            "docs/fraud-sources.md has addresses, and how connections are encrypted"
         }
         DatabaseError::Name(_) => "for example --schema ripplet",
         DatabaseError::Version { .. } | DatabaseError::Table { .. } => {
             "for example --schema ripplet_2; the one that exists stays as it is"
         }
         DatabaseError::Rights { .. } => {
-            "docs/fraud.md has the rights that --to-postgres needs, and how they are granted"
+            "docs/fraud-postgresql.md has the rights that --to-postgres needs, and how they are granted"
         }
         DatabaseError::Refused { .. } | DatabaseError::Read(_) | DatabaseError::File { .. } => {
             kept.help()
@@ -282,7 +282,7 @@ fn help_for(error: &FeedError, kept: Kept) -> &'static str {
             "--skip-repeated-files passes over such files"
         }
         FeedError::Reader(ReaderError::Source(SourceError::Server { .. })) => {
-            "docs/fraud.md has addresses, and how connections are encrypted"
+            "docs/fraud-sources.md has addresses, and how connections are encrypted"
         }
         FeedError::Reader(ReaderError::Source(SourceError::Sql { .. })) => {
             "mend --query: `psql` says the same of it"
@@ -302,7 +302,7 @@ fn help_for(error: &FeedError, kept: Kept) -> &'static str {
             "--on-error skip leaves such rows out, and counts them"
         }
         FeedError::EdgeWeight { .. } => {
-            "mend `of` of [weight] in the mapping: docs/fraud.md has what a weight may be"
+            "mend `of` of [weight] in the mapping: docs/fraud-sources.md has what a weight may be"
         }
         _ => "",
     }
@@ -337,7 +337,7 @@ impl From<MappingError> for Failure {
             MappingError::Read(error) if error.is_out_of_memory() => Failure::Read(error),
             error => Failure::Text {
                 shown: error.to_string(),
-                help: "docs/fraud.md has mappings to begin with".into(),
+                help: "docs/fraud-sources.md has mappings to begin with".into(),
             },
         }
     }

@@ -231,7 +231,7 @@ fn what_is_wrong_is_told_with_what_to_do() {
     let said = sandbox.run(&format!("{ask} --postgres postgres://db/shop?sslmode=allow"));
     assert_eq!(said.code, Some(2), "{said:?}");
     assert!(said.error.contains("sslmode=allow: expected disable, prefer, require"), "{said:?}");
-    assert!(said.error.contains("help: docs/fraud.md has addresses"), "{said:?}");
+    assert!(said.error.contains("help: docs/fraud-sources.md has addresses"), "{said:?}");
     let evaluate = "fraud evaluate rows.csv -m m.toml -c bad.csv -w 2d -s 1d --draws 2";
     let said = sandbox.run(&format!("{evaluate} --top 0.03 --known 0"));
     assert_eq!(said.code, Some(0), "{said:?}");
