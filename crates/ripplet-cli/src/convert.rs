@@ -211,6 +211,7 @@ pub fn check_graph_place(
             format!("name the format with --to: {}", Format::names_written()),
         ));
     }
+    write::check_graph_name(path, format).map_err(Failure::Place)?;
     check_place(path, others)
 }
 

@@ -22,6 +22,8 @@ fn places_are_checked_first() {
         ("convert a.txt a.txt", ["named twice", "choose another name"]),
         ("convert a.txt no/a.rg", ["no/a.rg", "does not exist"]),
         ("convert a.txt b.xlsx", ["b.xlsx", "does not show its format"]),
+        // What a name shows is refused before the input, which is not there, is opened.
+        ("convert none.txt b.rg.gz", ["b.rg.gz", "only text formats go out as .gz or .zst"]),
         (
             "convert a.txt x.dat --from edgelist",
             ["x.dat does not show its format", "--to: edgelist, tsv"],
@@ -177,4 +179,46 @@ fn a_reader_that_goes_away_is_no_panic() {
             (Some(141), false)
         );
     }
+}
+
+/// Links are followed to their ends, also where there is nothing yet.
+#[cfg(unix)]
+#[test]
+fn a_link_that_leads_nowhere_keeps_leading_there() {
+    let sandbox = Sandbox::with([("a.txt", "1 2\n")]);
+    fs::create_dir(sandbox.path("other")).unwrap();
+    for (link, to) in [("b.csv", "other/c.csv"), ("a.csv", "b.csv"), ("d.csv", "none/e.csv")] {
+        std::os::unix::fs::symlink(to, sandbox.path(link)).unwrap();
+    }
+    sandbox.ok("communities a.txt -o a.csv");
+    assert_eq!(sandbox.read("other/c.csv"), "id,community\n1,1\n2,1\n");
+    for link in ["a.csv", "b.csv"] {
+        assert!(fs::symlink_metadata(sandbox.path(link)).unwrap().is_symlink(), "{link}");
+    }
+    sandbox.fails("communities a.txt -o d.csv", 2, &["d.csv", "none", "does not exist"]);
+}
+
+/// A batch streams its rows; what is wrong before the first of them leaves standard output empty.
+#[test]
+fn standard_output_has_no_header_of_what_fails() {
+    let sandbox = Sandbox::with([
+        ("bad.csv", "graph,source,target\na,1,2\nb,,2\n"),
+        ("none.csv", "graph,source,target\n"),
+        ("good.csv", "graph,source,target\na,1,2\n"),
+    ]);
+    let said = sandbox.fails("components bad.csv --batch -o - --to csv", 2, &["bad.csv:3"]);
+    assert_eq!(said.out, "");
+    let found = sandbox.ok("components good.csv --batch -o - --to csv");
+    assert_eq!(found, "graph,id,component\na,1,1\na,2,1\n");
+}
+
+#[test]
+fn a_graph_without_vertices_is_written_where_it_can_be_read() {
+    let sandbox = Sandbox::new();
+    sandbox.ok("generate planted --vertices 0 -o none.rg");
+    for name in ["none.mtx", "none.graph", "none.e"] {
+        sandbox.fails(&format!("convert none.rg {name}"), 1, &[name, "without vertices", ".json"]);
+    }
+    sandbox.ok("convert none.rg none.json");
+    sandbox.ok("info none.json");
 }

@@ -60,8 +60,17 @@ pub fn write_graph(graph: &Graph, path: &Path, format: Option<Format>) -> Result
     }
 }
 
-/// Returns the format, after all checks that are possible before the first byte.
-fn plan(graph: &Graph, path: &Path, format: Option<Format>) -> io::Result<(Format, Compression)> {
+/// Checks that a graph can be written with a name in a format, as far as the graph does not matter: see [`write_graph`].
+///
+/// # Errors
+/// If no format has the name, or the format is not written, not compressed, or not compiled in.
+pub fn check_graph_name(path: &Path, format: Option<Format>) -> Result<(), WriteError> {
+    let checked = format_of(path, format).map(drop);
+    checked.map_err(|source| WriteError { path: path.into(), source })
+}
+
+/// Returns the format of a name, if a graph can be written with it.
+fn format_of(path: &Path, format: Option<Format>) -> io::Result<(Format, Compression)> {
     let standard_output = path == Path::new("-");
     let resolved = Format::of_path(path);
     let compression = resolved.map_or_else(|| compression_of(path), |(_, compression)| compression);
@@ -80,13 +89,24 @@ fn plan(graph: &Graph, path: &Path, format: Option<Format>) -> io::Result<(Forma
     }
     NotBuiltIn::check_writer(format, compression).map_err(absent)?;
     match format {
-        Format::Ldbc if standard_output => return Err(refused("LDBC has two files: name one")),
-        Format::Ldbc if matches!(graph.ids(), VertexIds::Names(_)) => {
-            return Err(refused("LDBC's ids are integers, but these are names: write .csv"));
-        }
+        Format::Ldbc if standard_output => Err(refused("LDBC has two files: name one")),
         Format::Bv => {
             let names = "any other format, such as .rg, .rgz or .parquet";
-            return Err(refused(format!("bv is read, but not written: choose {names}")));
+            Err(refused(format!("bv is read, but not written: choose {names}")))
+        }
+        _ => Ok((format, compression)),
+    }
+}
+
+/// Returns the format, after all checks that are possible before the first byte.
+fn plan(graph: &Graph, path: &Path, format: Option<Format>) -> io::Result<(Format, Compression)> {
+    let (format, compression) = format_of(path, format)?;
+    match format {
+        Format::Ldbc | Format::MatrixMarket | Format::Metis if graph.vertices() == 0 => {
+            return Err(refused("this format holds no graph without vertices: write .rg or .json"));
+        }
+        Format::Ldbc if matches!(graph.ids(), VertexIds::Names(_)) => {
+            return Err(refused("LDBC's ids are integers, but these are names: write .csv"));
         }
         format if format.is_exchange() => exchange::check(format, graph.ids(), "vertex")?,
         Format::Metis => check_metis(graph)?,

@@ -37,7 +37,7 @@ pub use communities::{
     Communities, Naming, check_communities, numbered_by_size, write_communities,
     write_communities_part,
 };
-pub use graph::write_graph;
+pub use graph::{check_graph_name, write_graph};
 pub use manifest::PartRecord;
 #[cfg(feature = "archives")]
 pub use npz::{Element, NpzWriter};

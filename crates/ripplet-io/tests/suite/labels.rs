@@ -169,6 +169,16 @@ fn read(text: &str, format: Format) -> Result<(Vec<(u32, String)>, String), Stri
 }
 
 #[test]
+fn a_line_of_json_may_have_no_community() {
+    let text = "{\"id\":0,\"community\":\"a\"}\n{\"id\":1,\"community\":null}\n{\"community\":\"\",\"id\":2}\n";
+    let found = read(text, Format::JsonLines).unwrap();
+    assert_eq!(found.0, [(0, "a".to_owned())]);
+    assert!(found.1.ends_with("; 2 rows have no community"), "{}", found.1);
+    let error = read("{\"id\":null,\"community\":\"a\"}\n", Format::JsonLines).unwrap_err();
+    assert!(error.contains("the key `id` has null"), "{error}");
+}
+
+#[test]
 fn a_header_decides_which_columns_are_read() {
     let expected: Vec<(u32, String)> =
         [(0, "7"), (1, "8"), (2, "7")].map(|(v, c)| (v, c.into())).into();

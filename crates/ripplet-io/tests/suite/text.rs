@@ -32,6 +32,19 @@ fn fingerprint(table: &EdgeTable) -> u64 {
     terms.fold(0, u64::wrapping_add)
 }
 
+/// Sums of weights, and lengths of paths, are finite.
+#[test]
+fn weights_are_at_most_what_many_can_add_up_to() {
+    let read = |text: &str, format| parse_edges(text.as_bytes(), format, &weighted());
+    let json = "{\"source\":1,\"target\":2,\"weight\":1e300}";
+    for (text, format) in [("1 2 1e300", Format::EdgeList), (json, Format::JsonLines)] {
+        let error = read(text, format).unwrap_err().to_string();
+        assert!(error.contains("is not a weight: expected a number up to 1e298"), "{error}");
+    }
+    let table = read("1 2 1e298\n1 2 1e298", Format::EdgeList).unwrap();
+    assert_eq!(table.weights().unwrap(), [1e298, 1e298]);
+}
+
 #[test]
 fn real_files_hold_what_another_parser_finds() {
     let expected = fs::read_to_string(data("expected.tsv")).unwrap();
