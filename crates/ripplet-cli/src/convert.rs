@@ -6,7 +6,7 @@ use crate::failure::{Ending, Failure};
 use crate::interrupt;
 use crate::memory::{Limit, MemoryArguments, OF_A_GRAPH, within};
 use crate::message::{counted, size_of};
-use crate::output::{check_place, named_input, written};
+use crate::output::{check_not_folder, check_place, named_input, written};
 use crate::parts::load_with_ranks;
 use crate::ranks::{Ranks, RanksArguments, not_on_ranks};
 use crate::reading::{BuildArguments, ReadArguments, load, output_format};
@@ -205,6 +205,7 @@ pub fn check_graph_place(
     format: Option<Format>,
     others: &[&Path],
 ) -> Result<(), Failure> {
+    check_not_folder(path)?;
     if format.is_none() && Format::of_path(path).is_none() && !is_standard(path) {
         return Err(Failure::refused(
             format!("the name of the output {} does not show its format", path.display()),

@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::memory::{MemoryArguments, OF_A_GRAPH, OF_A_LIST, within};
 use crate::message::counted;
 use crate::named_cover::{Form, LabelColumns, NamedCover, label_columns, say_columns};
-use crate::output::{check_place, written};
+use crate::output::{check_not_folder, check_place, written};
 use crate::reading::{
     BuildArguments, ReadArguments, check_one_graph, check_standard_input, load_stored,
 };
@@ -94,6 +94,7 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
             "leave --to out, or name the output as the kind",
         ));
     }
+    check_not_folder(output)?;
     let kind = arguments.kind.or(named).ok_or_else(|| {
         Failure::refused(
             format!("the name of the output {} does not show its format", output.display()),

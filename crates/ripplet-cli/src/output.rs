@@ -40,12 +40,7 @@ pub fn check_output(path: &Path, others: &[&Path]) -> Result<(), Failure> {
         Destination::Standard => {
             return standard_streams::check_output().map_err(Failure::Print);
         }
-        Destination::Folder(_) | Destination::Prefix(_) => {
-            return Err(Failure::refused(
-                format!("{} names a folder, not a file", path.display()),
-                "add the file's name",
-            ));
-        }
+        Destination::Folder(_) | Destination::Prefix(_) => return Err(of_folder(path, "names")),
         // A device or a pipe is written to as it is; its reader would take an opening without data for the
         // end. Otherwise a file is created and removed at once, and nothing else is touched.
         Destination::File(_) if fs::metadata(path).is_ok_and(|found| !is_replaced(&found)) => {}
@@ -60,6 +55,19 @@ pub fn check_output(path: &Path, others: &[&Path]) -> Result<(), Failure> {
             "choose another name for the output",
         )),
     }
+}
+
+/// Refuses an output that is a folder, before its name is searched for a format.
+pub fn check_not_folder(path: &Path) -> Result<(), Failure> {
+    match path.is_dir() {
+        true => Err(of_folder(path, "is")),
+        false => Ok(()),
+    }
+}
+
+fn of_folder(path: &Path, verb: &str) -> Failure {
+    let sentence = format!("{} {verb} a folder, not a file", path.display());
+    Failure::refused(sentence, "add the file's name")
 }
 
 /// Whether an output replaces what is there, or is refused.

@@ -9,6 +9,7 @@ use crate::output::{check_output, json, print, written};
 use crate::reading::{
     BuildArguments, ReadArguments, check_one_graph, check_standard_input, load_stored,
 };
+use crate::standard_streams::is_standard;
 use crate::threads::ThreadArguments;
 use clap::Args;
 use ripplet::graph::{GraphView, Names, VertexIds, WeightScale};
@@ -112,7 +113,13 @@ pub fn run(arguments: &Arguments, console: &Console) -> Result<(), Failure> {
     check_standard_input(&files)?;
     if let Some(table) = per_community {
         let no_names = VertexIds::Consecutive { first: 0, count: 0 };
-        write::check_vertex_table(table, &no_names).map_err(Failure::Place)?;
+        if is_standard(table) {
+            return Err(Failure::refused(
+                "--per-community - asks for standard output, to which the measures are printed",
+                "name a file, such as --per-community figures.csv",
+            ));
+        }
+        write::check_community_table(table, &no_names).map_err(Failure::Place)?;
         check_output(table, &files)?;
     }
     let options = arguments.reading.options(input, &arguments.building)?;

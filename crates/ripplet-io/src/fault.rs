@@ -32,6 +32,11 @@ impl Fault {
         Fault::at(Place::File, why)
     }
 
+    /// Whether the content is wrong, rather than the system or the request.
+    pub(crate) fn is_of_content(&self) -> bool {
+        matches!(self.kind, ReadErrorKind::Content(_) | ReadErrorKind::NoEdges(_))
+    }
+
     /// Leaves the file's name out.
     pub(crate) fn unnamed(error: ReadError) -> Fault {
         Fault { place: error.place, kind: error.kind }

@@ -120,11 +120,13 @@ fn rows_of_one<T: Send>(
     match source.format() {
         format @ (Format::EdgeList | Format::Tsv | Format::Csv) => {
             let take = |block, before| take(block, &|line| line_at(before, line));
-            label_rows(&mut source.text()?, format, table, start, row, take)
+            let read = |text: &mut Text<'_>| label_rows(text, format, table, start, row, take);
+            source.text()?.read_by(read)
         }
         Format::JsonLines => {
             let take = |block, before| take(block, &|line| line_at(before, line));
-            json_label_rows(&mut source.text()?, table, start, row, take)
+            let read = |text: &mut Text<'_>| json_label_rows(text, table, start, row, take);
+            source.text()?.read_by(read)
         }
         format @ (Format::Parquet | Format::Arrow) => {
             columnar::label_rows(source.bytes()?, format, table, start, add, take)

@@ -139,7 +139,7 @@ fn of_lines(source: Source<'_>, ids: &VertexIds) -> Result<Memberships, Fault> {
     let tabs = matches!(ids, VertexIds::Names(_));
     let find = |id: &str| Ok(vertex(ids, ExternalId::Name(id))?);
     let mut read = Memberships::default();
-    members(&mut source.text()?, format, tabs, find, |lines| {
+    let take = |lines: Vec<Vec<u32>>| {
         for line in lines {
             let number = read.names.len() as u32;
             memory::push(&mut read.names, (number + 1).to_string())?;
@@ -147,6 +147,7 @@ fn of_lines(source: Source<'_>, ids: &VertexIds) -> Result<Memberships, Fault> {
             read.memberships.extend(line.into_iter().map(|vertex| (vertex, number)));
         }
         Ok(())
-    })?;
+    };
+    source.text()?.read_by(|text| members(text, format, tabs, find, take))?;
     Ok(read)
 }

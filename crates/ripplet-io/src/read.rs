@@ -114,7 +114,8 @@ pub(crate) fn read_source(
         Format::Ldbc => Ok(without_columns(read_ldbc_beside(path, options)?)),
         format => {
             let text = open_source(source).map_err(|fault| fault.of(path))?;
-            read_text(&mut text.cancelled_by(&options.cancel), format, options)
+            text.cancelled_by(&options.cancel)
+                .read_by(|text| read_text(text, format, options))
                 .map_err(|fault| fault.of(path))
         }
     }
@@ -224,7 +225,8 @@ pub(crate) fn read_bytes(
         let compression = text::compression_of_named(named, &bytes).map_err(Fault::whole)?;
         let decoder = text::decoder(&bytes[..], compression);
         let plain = Bounded::new(decoder.map_err(system)?, most);
-        read_text(&mut Text::new(Box::new(plain), compression)?, format, options)
+        let mut text = Text::new(Box::new(plain), compression)?;
+        text.read_by(|text| read_text(text, format, options))
     };
     read().map_err(|fault| fault.of(path))
 }
@@ -385,9 +387,9 @@ fn read_ldbc_edges(
     mut text: Text<'_>,
     options: &ReadOptions,
 ) -> Result<EdgeTable, ReadError> {
-    let listed = || Vertices::read(&mut open(vertices)?, options);
+    let listed = || open(vertices)?.read_by(|text| Vertices::read(text, options));
     let listed = listed().map_err(|fault| fault.of(vertices))?;
-    listed.read_edges(&mut text, options).map_err(|fault| fault.of(edges))
+    text.read_by(|text| listed.read_edges(text, options)).map_err(|fault| fault.of(edges))
 }
 
 /// Returns the `.v` file beside a `.e` file, with the same or another compression.

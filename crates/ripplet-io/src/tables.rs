@@ -6,8 +6,8 @@
 
 use crate::columnar::Table;
 use crate::source::{Pace, Source};
-use crate::text::{compression_of, decoder};
-use crate::{Format, Place, ReadError};
+use crate::text::{compression_of, decoder, is_damage, pass_over};
+use crate::{Compression, Format, Place, ReadError};
 use arrow_array::RecordBatch;
 use arrow_schema::Schema;
 use std::io::{Cursor, Read};
@@ -67,6 +67,32 @@ impl TableFile {
 /// # Errors
 /// If the operating system refuses.
 pub fn open_text(path: &Path) -> Result<Box<dyn Read + Send>, ReadError> {
+    Ok(decompressed(path)?.1)
+}
+
+/// Checks that a compressed text decompresses, for a reader that has found a wrong row in it: the row is no error of the text if
+/// its bytes came from damaged data. The first gigabyte is read again; a plain text is not.
+///
+/// # Errors
+/// If the data is damaged, or ends early.
+pub fn check_compressed(path: &Path) -> Result<(), ReadError> {
+    let (compression, mut text) = decompressed(path)?;
+    let name = match compression {
+        Compression::None => return Ok(()),
+        Compression::Gzip => "gzip",
+        Compression::Zstd => "zstd",
+    };
+    match pass_over(&mut text) {
+        Err(error) if is_damage(&error) => {
+            let sentence = format!("the {name} data is damaged: {error}");
+            Err(ReadError::content(path, Place::File, sentence))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Opens a text, and returns its compression.
+fn decompressed(path: &Path) -> Result<(Compression, Box<dyn Read + Send>), ReadError> {
     const FIRST: u64 = 4;
     let source = Source::of(path)?;
     let open = || {
@@ -74,7 +100,7 @@ pub fn open_text(path: &Path) -> Result<Box<dyn Read + Send>, ReadError> {
         let mut first = Vec::new();
         file.by_ref().take(FIRST).read_to_end(&mut first)?;
         let compression = compression_of(&first);
-        decoder(Cursor::new(first).chain(file), compression)
+        Ok((compression, decoder(Cursor::new(first).chain(file), compression)?))
     };
     open().map_err(|error| ReadError::io(path, Place::File, error))
 }

@@ -136,7 +136,7 @@ fn with<'a, T>(
     text: Result<Text<'a>, Fault>,
     read: impl FnOnce(&mut Text<'a>) -> Result<T, Fault>,
 ) -> Result<T, ReadError> {
-    text.and_then(|mut text| read(&mut text)).map_err(|fault| fault.of(path))
+    text.and_then(|mut text| text.read_by(read)).map_err(|fault| fault.of(path))
 }
 
 fn table(indicator: Indicator, text: &mut Text<'_>) -> Result<BatchTable, Fault> {

@@ -223,11 +223,11 @@ pub(crate) fn vertex_rows(
         }
         Format::Tsv | Format::Csv => {
             let options = TextOptions { format, ids, form, asked };
-            of_text(&mut source.text()?, options, wanted, visit)
+            source.text()?.read_by(|text| of_text(text, options, wanted, visit))
         }
         Format::EdgeList if form != Form::Table => {
             let options = TextOptions { format, ids, form, asked };
-            of_text(&mut source.text()?, options, wanted, visit)
+            source.text()?.read_by(|text| of_text(text, options, wanted, visit))
         }
         _ if form != Form::Table => Err(Fault::whole(
             "a table about vertices is .txt, .tsv, .csv (each also .gz or .zst), .parquet or .arrow",

@@ -86,7 +86,8 @@ impl Table {
         }
     }
 
-    /// Returns all rows. A stream may call Python: run this without the GIL.
+    /// Returns all rows, in one batch at least, which has the columns of a table without rows. A stream may call Python: run
+    /// this without the GIL.
     ///
     /// # Errors
     /// If a batch cannot be read, memory is refused, or the flag is set, which is looked at between batches.
@@ -95,9 +96,13 @@ impl Table {
         match self {
             Table::Batch(batch) => batches.push(batch),
             Table::Stream(rows) => {
+                let schema = rows.schema();
                 for batch in rows {
                     cancel.check().map_err(|error| Failure::new(Class::Run, error))?;
                     memory::push(&mut batches, batch.map_err(unread)?)?;
+                }
+                if batches.is_empty() {
+                    batches.push(RecordBatch::new_empty(schema));
                 }
             }
         }

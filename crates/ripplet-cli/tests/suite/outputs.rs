@@ -12,7 +12,12 @@ fn places_are_checked_first() {
     for (run, parts) in [
         ("communities a.txt -o no/out.txt", ["no/out.txt", "folder no does not exist"]),
         ("communities a.txt -o out.txt --stats no/s.json", ["no/s.json", "does not exist"]),
-        ("communities a.txt -o folder", ["folder", "choose such a name"]),
+        ("communities a.txt -o folder", ["folder: this is a folder", "name a file in it, such as"]),
+        ("communities a.txt -o .", [".: this is a folder", "name a file in it, such as"]),
+        ("lcc a.txt -o .", [".: this is a folder", "name a file in it, such as"]),
+        ("convert a.txt folder", ["folder is a folder, not a file", "add the file's name"]),
+        ("generate road -o .", [". is a folder, not a file", "add the file's name"]),
+        ("draw a.txt a.txt -o .", [". is a folder, not a file", "add the file's name"]),
         ("communities a.txt -o out.txt --stats s.json/", ["s.json/ names a folder", "name"]),
         ("communities a.txt -o out.xlsx", ["out.xlsx", ".graphml"]),
         ("communities a.txt -o out.rg", ["out.rg", ".parquet"]),

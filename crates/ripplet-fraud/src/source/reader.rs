@@ -16,7 +16,8 @@ use super::{
 };
 use crate::{Mapping, TimeRange};
 use arrow_schema::DataType;
-use ripplet_io::{Place, ReadError};
+use ripplet_io::tables::check_compressed;
+use ripplet_io::{Place, ReadError, ReadErrorKind};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -156,6 +157,19 @@ pub enum ReaderError {
     /// The thread cannot be started.
     #[error("cannot start a thread: {0}")]
     Thread(std::io::Error),
+}
+
+impl ReaderError {
+    /// Whether the content of a file is wrong.
+    fn is_of_content(&self) -> bool {
+        match self {
+            ReaderError::Source(SourceError::Read(error)) => {
+                matches!(error.kind, ReadErrorKind::Content(_))
+            }
+            ReaderError::Source(SourceError::MissingColumn { .. } | SourceError::Partition { .. }) => true,
+            _ => false,
+        }
+    }
 }
 
 /// Capacity of the channel in messages.
@@ -357,17 +371,29 @@ impl Reader {
         }
         self.seen.insert(sha256, name.clone());
         self.say(Message::Input(input))?;
-        let mut batches = open_data(file, &self.mapping.columns())?.peekable();
-        if let Some(Ok(first)) = batches.peek() {
-            self.check_types(first, &name)?;
-        }
-        let span = span_of(&file.partitions, &self.mapping.time);
-        self.rows(Box::new(batches), &name, span)?;
+        self.rows_of_file(file, &name).map_err(|stop| match stop {
+            Stop::Failed(error) if error.is_of_content() => match check_compressed(path) {
+                // The wrong row came from damaged data.
+                Err(damage) => damage.into(),
+                Ok(()) => Stop::Failed(error),
+            },
+            stop => stop,
+        })?;
         // A change while reading would make the hash wrong.
         if FileState::at(path)? != look {
             return Err(ReaderError::Replaced { path: path.into() }.into());
         }
         Ok(())
+    }
+
+    /// Sends the rows of a file.
+    fn rows_of_file(&mut self, file: &DataFile, name: &str) -> Result<(), Stop> {
+        let mut batches = open_data(file, &self.mapping.columns())?.peekable();
+        if let Some(Ok(first)) = batches.peek() {
+            self.check_types(first, name)?;
+        }
+        let span = span_of(&file.partitions, &self.mapping.time);
+        self.rows(Box::new(batches), name, Some(&file.path), span)
     }
 
     fn query(&mut self, server: &str, query: &str, snapshot: Option<&str>) -> Result<(), Stop> {
@@ -427,23 +453,28 @@ impl Reader {
 
     /// Decodes and sends the rows of an input without a checksum; of ranks, with their hashes.
     fn hashed_rows(&mut self, batches: Batches, origin: &str) -> Result<(), Stop> {
-        self.rows(batches, origin, None)?;
+        self.rows(batches, origin, None, None)?;
         match self.hasher.take() {
             Some(hasher) => self.say(Message::Hash(hasher.finish())),
             None => Ok(()),
         }
     }
 
-    /// Decodes and sends rows. `span` is that of the partition, if the mapping has files passed over by it.
+    /// Decodes and sends rows. `file` is the path of a file, and `span` that of the partition, if the mapping has files passed
+    /// over by it.
     fn rows(
         &mut self,
         batches: Batches,
         origin: &str,
+        mut file: Option<&Path>,
         span: Option<(TimeRange, String)>,
     ) -> Result<(), Stop> {
         let origin: Arc<str> = origin.into();
         for raw in batches {
             let batch = Batch::of(&raw?, &self.mapping, &origin)?;
+            if let Some(path) = file.take_if(|_| !batch.faults.is_empty()) {
+                check_compressed(path)?;
+            }
             if let Some((span, partition)) = &span {
                 let mut timeless = batch
                     .faults

@@ -4,7 +4,7 @@ use super::{BatchOptions, Format, ReadLog};
 use crate::fault::Fault;
 use crate::map::map;
 use crate::read::{format_of, in_memory, open};
-use crate::text::{GraphRows, read_of_graphs};
+use crate::text::{GraphRows, Text, read_of_graphs};
 use crate::{ReadError, columnar};
 use bytes::Bytes;
 use ripplet_graph::batch::{BatchRows, BatchTable, GraphBatch};
@@ -22,7 +22,8 @@ pub(super) fn read(
             columnar::of_graphs(Bytes::from_owner(bytes), format, &options.read)
         }
         format => {
-            tabular(format).and_then(|()| read_of_graphs(&mut open(path)?, format, &options.read))
+            let read = |text: &mut Text<'_>| read_of_graphs(text, format, &options.read);
+            tabular(format).and_then(|()| open(path)?.read_by(read))
         }
     };
     let rows = rows.map_err(|fault| fault.of(path))?;

@@ -42,7 +42,7 @@ use crate::text::GraphRows;
 use crate::text::{KnownEnds, known_ends, number};
 use crate::{Columns, Format, IdKind, Place, ReadError, ReadErrorKind, ReadOptions};
 use arrow_array::Array;
-use arrow_schema::Schema;
+use arrow_schema::{DataType, Schema};
 use bytes::Bytes;
 use rayon::prelude::*;
 use ripplet_graph::{Cancel, EdgeTable, memory};
@@ -477,7 +477,12 @@ impl Ids {
                 "the column `{}` is {}, but ids are integers or strings{}",
                 shown(field.name()),
                 shown(field.data_type()),
-                if field.data_type().is_floating() { OF_FLOATS } else { "" }
+                match field.data_type() {
+                    kind if kind.is_floating() => OF_FLOATS,
+                    kind if kind.is_decimal() => OF_DECIMALS,
+                    DataType::Null => OF_NULLS,
+                    _ => "",
+                }
             )),
         };
         match (kind(source)?, kind(target)?, asked) {
@@ -498,6 +503,13 @@ impl Ids {
 /// What to do about a column of floats with ids.
 const OF_FLOATS: &str = ": pandas makes integers so if some are missing; leave rows without an id out, and write the column as \
                          integers, such as with frame[column].astype(\"Int64\") or in SQL CAST(… AS BIGINT)";
+
+/// What to do about a column of decimals with ids, as DuckDB makes of `HUGEINT`, the type of its sums.
+const OF_DECIMALS: &str =
+    ": write the column as integers of 64 bits, such as in SQL with CAST(… AS BIGINT)";
+
+/// What a column without a type is.
+const OF_NULLS: &str = ": none of its rows has a value";
 
 /// Ends of the edges of some rows.
 struct Block {

@@ -46,7 +46,7 @@ pub(crate) use other_format::{is_json_lines, what_to_do_with_list};
 pub(crate) use pairs::{members, pairs};
 pub(crate) use records::records;
 pub(crate) use share::read_share;
-pub(crate) use source::{LONGEST_OF_WORDS, Text};
+pub(crate) use source::{LONGEST_OF_WORDS, Text, is_damage, pass_over};
 pub(crate) use table::{GraphRows, NO_EDGES, left_out_aside, read_of_graphs};
 pub(crate) use tu::{Indicator, read_labels};
 

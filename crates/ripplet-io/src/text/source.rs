@@ -8,7 +8,7 @@ use super::decode::is_trailing_bytes;
 use crate::fault::Fault;
 use crate::{Compression, Place, ReadErrorKind};
 use memchr::{memchr, memchr_iter, memrchr};
-use ripplet_graph::{Cancel, OutOfMemory, memory, tasks};
+use ripplet_graph::{Cancel, Cancelled, OutOfMemory, memory, tasks};
 use std::io::{self, Read};
 use std::ops::Range;
 
@@ -22,6 +22,8 @@ const LOOK: usize = 64 << 10;
 pub(super) const LONGEST_ROW: usize = BATCH;
 /// The longest line of an adjacency list: about 25 million neighbours.
 pub(super) const LONGEST_LIST: usize = 256 << 20;
+/// Bytes behind a wrong row that are decompressed in search of damage: some seconds' worth, so that a pipe without an end ends.
+const MOST_PASSED: u64 = 1 << 30;
 /// Longest line of a file whose line breaks have no meaning, such as GML.
 pub(crate) const LONGEST_OF_WORDS: usize = 64 << 20;
 
@@ -242,6 +244,30 @@ impl<'a> Text<'a> {
         self.has_failed().then(|| self.failure())
     }
 
+    /// Runs a reader of the text. If it fails, and the rest of compressed data turns out to be damaged, that is the error: the
+    /// bytes that the reader failed on came from there.
+    ///
+    /// # Errors
+    /// That of the compressed data, or else of the reader.
+    pub(crate) fn read_by<T>(
+        &mut self,
+        read: impl FnOnce(&mut Text<'a>) -> Result<T, Fault>,
+    ) -> Result<T, Fault> {
+        let fault = match read(self) {
+            Err(fault) if self.compression != Compression::None && fault.is_of_content() => fault,
+            done => return done,
+        };
+        if matches!(self.end, End::NotYet)
+            && let Err(error) = pass_over(&mut self.reader)
+        {
+            self.end = End::Failed(error);
+        }
+        match &self.end {
+            End::Failed(error) if is_damage(error) => Err(self.failure()),
+            _ => Err(fault),
+        }
+    }
+
     /// Skips lines that `skip` accepts.
     pub(super) fn skip_lines(&mut self, skip: impl Fn(&[u8]) -> bool) -> Result<(), Fault> {
         while self.peek_line()?.is_some_and(&skip) {
@@ -410,6 +436,20 @@ impl<'a> Text<'a> {
     }
 }
 
+/// Decompresses text, as far as it is looked at for damage.
+pub(crate) fn pass_over(reader: &mut dyn Read) -> io::Result<()> {
+    io::copy(&mut reader.take(MOST_PASSED), &mut io::sink()).map(|_| ())
+}
+
+/// Whether an error of reading compressed data is the data's fault: not the system's, and not that the run was cancelled.
+pub(crate) fn is_damage(error: &io::Error) -> bool {
+    let inner = error.get_ref();
+    error.raw_os_error().is_none()
+        && error.kind() != io::ErrorKind::OutOfMemory
+        && !is_zstd_refusal(error)
+        && !inner.is_some_and(|inner| inner.is::<OutOfMemory>() || inner.is::<Cancelled>())
+}
+
 /// Returns the message for bytes that are no text.
 fn binary(what: &str, format: &str) -> String {
     format!("this is {what}, not a text: use --from {format}, or name the file .{format}")
@@ -574,6 +614,31 @@ mod tests {
         assert_eq!(found, [b"one", b"two"]);
         let ReadErrorKind::Content(sentence) = end.unwrap_err().kind else { panic!() };
         assert_eq!(sentence, "the gzip data ends early: the file was cut short");
+    }
+
+    #[test]
+    fn damage_behind_a_wrong_row_is_the_error() {
+        let wrong = |text: &mut Text<'_>| -> Result<(), Fault> {
+            text.skip_line();
+            Err(Fault::line(1, "a wrong row"))
+        };
+        let read = |compression, fails, bytes: &[u8]| {
+            let mut text = Text::new(Box::new(Slow { bytes, fails }), compression).unwrap();
+            text.read_by(wrong).unwrap_err().kind.to_string()
+        };
+        let long = "1 2\n".repeat(100_000);
+        for bytes in [&b"one\ntwo\n"[..], long.as_bytes()] {
+            for compression in [Compression::Gzip, Compression::Zstd] {
+                assert!(read(compression, true, bytes).contains("data ends early"), "{compression:?}");
+                assert_eq!(read(compression, false, bytes), "a wrong row");
+            }
+            assert_eq!(read(Compression::None, true, bytes), "a wrong row");
+        }
+        // Other errors stay what they are.
+        let mut text = Text::new(Box::new(Slow { bytes: b"1\n", fails: true }), Compression::Gzip);
+        let refused = |_: &mut Text<'_>| -> Result<(), Fault> { Err(OutOfMemory.into()) };
+        let fault = text.as_mut().unwrap().read_by(refused).unwrap_err();
+        assert!(matches!(fault.kind, ReadErrorKind::OutOfMemory(_)), "{fault:?}");
     }
 
     #[test]

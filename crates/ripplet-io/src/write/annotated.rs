@@ -4,7 +4,7 @@ use super::communities::{
     Communities, CommunityNames, Naming, check_communities, write_communities,
 };
 use super::manifest::check_format;
-use super::{Target, refused, whole_file};
+use super::{Target, refused, unfit, whole_file};
 use crate::exchange::{self, Attribute, AttributeKind, Value};
 use crate::shown::shown_id;
 use crate::{Compression, Format, WriteError};
@@ -50,7 +50,8 @@ pub fn check_communities_or_graph<'a>(
             )))
         }
         None if !target.resolved_format().is_some_and(|(format, _)| format.is_listing()) => {
-            Err(refuse(refused(
+            Err(refuse(unfit(
+                target.path(),
                 "communities are written as .txt, .tsv, .csv or .jsonl (each also .gz or .zst), .parquet or .arrow, and with the \
              graph as .graphml, .gexf, .gml, .json or .dot: choose such a name, or give its format as --to",
             )))

@@ -48,8 +48,8 @@ pub use records::RecordWriter;
 pub use table::ArrowTableWriter;
 pub use table::{ColumnData, ColumnKind, Part, Rows, Subject, TableShape, TableWriter};
 pub use vertex_table::{
-    VertexColumn, check_values, check_vertex_table, write_community_table, write_numbered_table,
-    write_values, write_vertex_table,
+    VertexColumn, check_community_table, check_values, check_vertex_table, write_community_table,
+    write_numbered_table, write_values, write_vertex_table,
 };
 
 pub(crate) use manifest::parts_in;
@@ -126,12 +126,13 @@ fn listing_format(
         "{what} are written as .txt, .tsv, .csv or .jsonl (each also .gz or .zst), .parquet or .arrow: \
          choose such a name, or give its format as --to"
     );
-    table_format(resolved, ids, Format::is_listing, &otherwise)
+    table_format(target.path(), resolved, ids, Format::is_listing, &otherwise)
 }
 
 /// Returns the resolved format of a table, if it is an allowed one and can hold the ids; text may be
 /// compressed. `otherwise` lists the allowed names.
 fn table_format(
+    path: &Path,
     resolved: Option<(Format, Compression)>,
     ids: &VertexIds,
     is_meant: impl Fn(Format) -> bool,
@@ -141,10 +142,21 @@ fn table_format(
         let packs = Fields::of(format).is_some() || compression == Compression::None;
         is_meant(format) && packs
     };
-    let (format, compression) = resolved.filter(fits).ok_or_else(|| refused(otherwise))?;
+    let (format, compression) = resolved.filter(fits).ok_or_else(|| unfit(path, otherwise))?;
     NotBuiltIn::check_writer(format, compression).map_err(absent)?;
     Fields::of(format).map_or(Ok(()), |fields| fields.spaced(ids).check(ids))?;
     Ok((format, compression))
+}
+
+/// Returns the refusal of an output whose name has no format that is written: that it is a folder, or else `otherwise`.
+fn unfit(path: &Path, otherwise: &str) -> io::Error {
+    match path.is_dir() {
+        true => {
+            let inside = path.join("result.csv");
+            refused(format!("this is a folder: name a file in it, such as {}", inside.display()))
+        }
+        false => refused(otherwise),
+    }
 }
 
 /// The refusal of a format that this build lacks.

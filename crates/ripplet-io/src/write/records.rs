@@ -8,7 +8,7 @@
 //! Memory: the appended rows, and for Parquet a row group while it is compressed.
 
 use super::columnar::TableFile;
-use super::{Target, absent, refused};
+use super::{Target, absent, refused, unfit};
 use crate::output::Output;
 use crate::output::text::{
     Fields, Line, push_integer, push_shortest, write_blocks, write_end, write_head,
@@ -216,7 +216,8 @@ fn format_of(target: Target<'_>) -> io::Result<(Format, Compression)> {
     };
     let resolved = target.resolved_format().filter(fits);
     let resolved = resolved.ok_or_else(|| {
-        refused(
+        unfit(
+            target.path(),
             "this table is written as .tsv, .csv or .jsonl (each also .gz or .zst), .parquet or .arrow: \
              choose such a name, or give its format as --to",
         )

@@ -46,7 +46,7 @@ pub fn write_vertex_table(
     ids: &VertexIds,
     columns: &[VertexColumn<'_>],
 ) -> Result<(), WriteError> {
-    write_in(format_for(path, ids), path, ids, columns, Part::Vertices(Subject::Graph(ids)))
+    write_in(format_for(path, ids, OF_VERTICES), path, ids, columns, Part::Vertices(Subject::Graph(ids)))
 }
 
 /// Writes a table with one row a community atomically, as [`write_vertex_table`] does. The first column is
@@ -60,7 +60,7 @@ pub fn write_community_table(
     columns: &[VertexColumn<'_>],
 ) -> Result<(), WriteError> {
     let part = Part::Groups(Subject::Graph(names));
-    write_in(format_for(path, names), path, names, columns, part)
+    write_in(format_for(path, names, OF_COMMUNITIES), path, names, columns, part)
 }
 
 /// Writes a table of things with consecutive numbers atomically, as [`write_vertex_table`] does. The first
@@ -82,7 +82,7 @@ pub fn write_numbered_table(
         source: refused("a table has at most 2³² − 1 rows"),
     })?;
     let part = Part::Numbered(name, Subject::Graph(&numbers));
-    write_in(format_for(path, &numbers), path, &numbers, columns, part)
+    write_in(format_for(path, &numbers, "a table"), path, &numbers, columns, part)
 }
 
 /// Writes values of vertices atomically, as [`write_vertex_table`] does. In addition, `.txt` (also `.gz` or
@@ -144,8 +144,20 @@ fn write_in(
 /// # Errors
 /// See [`write_vertex_table`].
 pub fn check_vertex_table(path: &Path, ids: &VertexIds) -> Result<(), WriteError> {
-    let checked = format_for(path, ids);
-    checked.map(|_| ()).map_err(|source| WriteError { path: path.into(), source })
+    checked(path, format_for(path, ids, OF_VERTICES))
+}
+
+/// Checks the arguments of [`write_community_table`] before there are values, as [`check_vertex_table`] does.
+///
+/// # Errors
+/// See [`write_community_table`].
+pub fn check_community_table(path: &Path, names: &VertexIds) -> Result<(), WriteError> {
+    checked(path, format_for(path, names, OF_COMMUNITIES))
+}
+
+/// Returns the error of a format with the path.
+fn checked(path: &Path, format: io::Result<(Format, Compression)>) -> Result<(), WriteError> {
+    format.map(drop).map_err(|source| WriteError { path: path.into(), source })
 }
 
 impl<'a> VertexColumn<'a> {
@@ -164,12 +176,15 @@ impl<'a> VertexColumn<'a> {
     }
 }
 
-fn format_for(path: &Path, ids: &VertexIds) -> io::Result<(Format, Compression)> {
-    table_format(
-        Format::of_path(path),
-        ids,
-        |format| format.is_listing() && format != Format::EdgeList,
-        "a table about vertices is written as .tsv, .csv or .jsonl (each also .gz or .zst), .parquet or \
-         .arrow: choose such a name",
-    )
+/// Descriptions of tables in messages on formats.
+const OF_VERTICES: &str = "a table about vertices";
+const OF_COMMUNITIES: &str = "a table about communities";
+
+/// Returns the format of a table, which messages call `what`.
+fn format_for(path: &Path, ids: &VertexIds, what: &str) -> io::Result<(Format, Compression)> {
+    let otherwise = format!(
+        "{what} is written as .tsv, .csv or .jsonl (each also .gz or .zst), .parquet or .arrow: choose such a name"
+    );
+    let is_meant = |format: Format| format.is_listing() && format != Format::EdgeList;
+    table_format(path, Format::of_path(path), ids, is_meant, &otherwise)
 }
