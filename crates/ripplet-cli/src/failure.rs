@@ -56,7 +56,8 @@ pub enum Failure {
     Build(#[from] BuildError),
     /// A graph that cannot be generated.
     #[cfg(feature = "generate")]
-    #[error(transparent)]
+    #[error("{}", generate_sentence(.0))]
+    #[diagnostic(help("{}", generate_help(.0)))]
     Generate(#[from] GenerateError),
     /// An output whose path, name or format is not usable, found before the work.
     #[error("cannot write {0}")]
@@ -532,6 +533,46 @@ pub fn unwritten(error: WriteError) -> Failure {
         true if error.source.kind() != ErrorKind::InvalidInput => Failure::Print(error.source),
         _ => Failure::Write(error),
     }
+}
+
+/// Returns why a graph cannot be generated, with options of the command as names of parameters.
+#[cfg(feature = "generate")]
+fn generate_sentence(error: &GenerateError) -> String {
+    match error {
+        GenerateError::Parameter { parameter, value, expected } => {
+            let expected = expected.replace("max_size", "--max-size");
+            let expected = expected.replace("max_block", "--max-block");
+            format!("{} is {value}; it must be {expected}", option(parameter))
+        }
+        other => other.to_string(),
+    }
+}
+
+/// Returns which options to change so that a graph can be generated.
+#[cfg(feature = "generate")]
+fn generate_help(error: &GenerateError) -> String {
+    match error {
+        GenerateError::TooManyVertices { .. } => {
+            "ask for fewer, with --vertices, --scale, or --rows and --columns".into()
+        }
+        GenerateError::TooManyEdges { room, .. } => format!(
+            "ask for more --vertices, or for --edges {room} at most: without the option there are 10 for each vertex"
+        ),
+        GenerateError::OutOfMemory { .. } => "or use a larger machine".into(),
+        GenerateError::Parameter { parameter, .. } => match *parameter {
+            "max_degree" => "change --max-degree, or the average degree: twice --edges by --vertices".into(),
+            "min_size" => "choose both --min-size and --max-size".into(),
+            "max_size" => "choose a larger --max-size, or a smaller --max-degree".into(),
+            "min_block" => "choose both --min-block and --max-block".into(),
+            other => format!("choose another {}, or leave it out", option(other)),
+        },
+    }
+}
+
+/// Returns the option of a parameter.
+#[cfg(feature = "generate")]
+fn option(parameter: &str) -> String {
+    format!("--{}", parameter.replace('_', "-"))
 }
 
 /// The advice after an output that could not be written.

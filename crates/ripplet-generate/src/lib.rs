@@ -69,7 +69,10 @@ pub enum GenerateError {
         vertices: u64,
     },
     /// More edges than there are pairs of vertices.
-    #[error("{edges} edges asked for, but {vertices} vertices have room for {room}")]
+    #[error(
+        "{edges} edges asked for, but {vertices} {} room for {room}",
+        if *vertices == 1 { "vertex has" } else { "vertices have" }
+    )]
     TooManyEdges {
         /// The requested number.
         edges: u64,
