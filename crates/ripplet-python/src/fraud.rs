@@ -577,6 +577,7 @@ impl From<PipelineError> for Failure {
             PipelineError::Folder(FolderError::Read(error)) => of_read(&error.kind),
             PipelineError::Folder(FolderError::Io { .. } | FolderError::Write(_))
             | PipelineError::Write(_) => Class::File,
+            PipelineError::Folder(FolderError::Busy(_)) => Class::Run,
             PipelineError::Model(ripplet::fraud::model::ModelError::Read(error)) => {
                 of_read(&error.kind)
             }

@@ -81,7 +81,7 @@ pub struct FeedArguments {
     #[arg(long, help_heading = "Windows")]
     growing: bool,
     /// End the last window a full slide after the one before it, and leave out the transactions behind it; without, a
-    /// last window ends with the last day.
+    /// last window ends with the last day (with a slide of hours or minutes: with the last of these that has transactions).
     #[arg(long, help_heading = "Windows")]
     full_slides: bool,
 }
@@ -106,7 +106,7 @@ pub struct DetectionArguments {
     /// Rounds at most, if labels continue from the window before.
     #[arg(long, value_name = "N", default_value_t = Detection::default().warm_rounds)]
     warm_iterations: u32,
-    /// Members that a cluster has at least.
+    /// Members that a cluster has at least: 1 or more.
     #[arg(long, value_name = "N", default_value_t = Detection::default().min_size)]
     min_size: u32,
     /// Members that a cluster has at most.

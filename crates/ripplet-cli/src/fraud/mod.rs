@@ -199,7 +199,10 @@ impl Failure {
                             | DatabaseError::Read(_)
                     ),
                     PipelineError::Folder(folder) => {
-                        !matches!(folder, FolderError::Io { .. } | FolderError::Write(_))
+                        !matches!(
+                            folder,
+                            FolderError::Io { .. } | FolderError::Write(_) | FolderError::Busy(_)
+                        )
                     }
                     PipelineError::List(_)
                     | PipelineError::Model(_)

@@ -221,6 +221,7 @@ fn what_is_wrong_is_told_with_what_to_do() {
         ("--attenuation 2", "an attenuation is above 0 and at most 1"),
         ("--min-size 9 --max-size 8", "9 members at least and 8 at most"),
         ("--min-size 0 --max-size 0", "0 members at least and 0 at most"),
+        ("--min-size 0", "0 members at least and 100 at most: the least is 1 or more"),
     ] {
         let said = run(&format!("rows.csv -o seven {option}"));
         said.must_fail(option, 2, &[part]);
@@ -436,6 +437,30 @@ fn find_says_where_any_entity_was() {
     sandbox.fails("fraud find a rings", 2, &["entities.parquet"]);
     std::fs::remove_file(sandbox.path(entities)).unwrap();
     sandbox.fails("fraud find a rings", 2, &["an older version of ripplet", "run it again"]);
+}
+
+/// One process at a time writes to a run folder, and the lock of a killed one does not stay.
+#[cfg(target_os = "linux")]
+#[test]
+fn two_processes_on_one_run() {
+    use crate::sandbox::wait_for;
+    let sandbox = small();
+    let run = "fraud run rows.csv -m m.toml -b bad.csv -w 2d -o run";
+    let mut first = sandbox.command(&format!("{run} --follow --every 1h -q")).spawn().unwrap();
+    let has_window = || sandbox.path("run/windows/0000-2024-05-03/window.json").exists();
+    wait_for("window", || has_window().then_some(()));
+    let busy = ["another process is writing to the run in run", "wait until it ends, or end it"];
+    sandbox.fails(&format!("{run} --resume"), 1, &busy);
+    sandbox.fails(run, 2, &["has a run in it already"]);
+    // Who reads does not wait.
+    sandbox.ok("fraud find a run");
+    first.kill().unwrap();
+    first.wait().unwrap();
+    sandbox.ok(&format!("{run} --resume"));
+    sandbox.ok(&format!("{run} --resume"));
+    let mut left: Vec<_> = std::fs::read_dir(sandbox.path("run")).unwrap().collect();
+    left.retain(|entry| entry.as_ref().unwrap().file_name() != "windows");
+    assert_eq!(left.len(), 2, "the manifest and the report: {left:?}");
 }
 
 /// Nothing was begun, so there is nothing to resume.

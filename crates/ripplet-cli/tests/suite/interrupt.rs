@@ -2,7 +2,7 @@
 //! half-written file.
 #![cfg(target_os = "linux")]
 
-use crate::sandbox::{Said, Sandbox};
+use crate::sandbox::{PATIENCE, Said, Sandbox, wait_for};
 use std::fs;
 use std::io::Write;
 use std::path::PathBuf;
@@ -17,8 +17,6 @@ static BINARY: LazyLock<PathBuf> =
 
 /// Longest time until an interrupted command ends.
 const LIMIT: Duration = Duration::from_secs(1);
-/// Longer than any stage waited for here takes on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The exit code of a process that a signal ended, as shells have it.
 fn code_of(signal: &str) -> i32 {
@@ -29,22 +27,13 @@ fn code_of(signal: &str) -> i32 {
     }
 }
 
-/// Waits until `happened`.
-fn wait_for(what: &str, happened: impl Fn() -> bool) {
-    let start = Instant::now();
-    while !happened() {
-        assert!(start.elapsed() < PATIENCE, "waiting for {what}");
-        sleep(Duration::from_millis(1));
-    }
-}
-
 /// Starts a command, and waits until it listens to signals.
 fn start(sandbox: &Sandbox, arguments: &str, stdin: Stdio) -> Child {
     let mut command = with_default_signals(env!("CARGO_BIN_EXE_ripplet"));
     command.args(arguments.split_whitespace()).current_dir(sandbox.path(""));
     command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
     let child = command.spawn().unwrap();
-    wait_for("the handler", || catches_ctrl_c(&child));
+    wait_for("the handler", || catches_ctrl_c(&child).then_some(()));
     child
 }
 
@@ -114,7 +103,7 @@ fn while_computing() {
         let run = format!("communities star.txt -o out.txt --stats s.json --device cpu {schedule}");
         let child = start(&sandbox, &run, Stdio::null());
         // Reading takes a tenth of this.
-        wait_for("the run", || ticks(&child) > 100);
+        wait_for("the run", || (ticks(&child) > 100).then_some(()));
         let (said, time) = signal(child, "-INT");
         said.must_fail(schedule, 130, &["interrupted; nothing was written"]);
         assert!(time < LIMIT, "{schedule}: {time:?}");
@@ -135,7 +124,7 @@ fn while_finding_coefficients() {
     for name in ["-INT", "-TERM"] {
         let run = "lcc clique.rg -o out.txt --stats s.json --threads 1 --device cpu";
         let child = start(&sandbox, run, Stdio::null());
-        wait_for("the run", || ticks(&child) > 30);
+        wait_for("the run", || (ticks(&child) > 30).then_some(()));
         let (said, time) = signal(child, name);
         said.must_fail(name, code_of(name), &["interrupted; nothing was written"]);
         assert!(time < LIMIT, "{name}: {time:?}");
@@ -212,7 +201,7 @@ fn what_is_to_be_ignored_is_ignored() {
     let mut command = with_default_signals("sh");
     command.args(["-c", &line]).current_dir(sandbox.path("")).stdin(Stdio::piped());
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    wait_for("the handler", || catches_ctrl_c(&child));
+    wait_for("the handler", || catches_ctrl_c(&child).then_some(()));
     let mut stdin = child.stdin.take().unwrap();
     let kill = Command::new("kill").args(["-HUP", &child.id().to_string()]).status().unwrap();
     assert!(kill.success());

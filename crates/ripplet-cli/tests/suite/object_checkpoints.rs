@@ -3,16 +3,13 @@
 use crate::object_storage::{edges, ok, run};
 use crate::ranks::{launcher, one_error};
 use crate::s3::{KEY, Proxy, SECRET, Server, Spoil};
-use crate::sandbox::{Said, Sandbox};
+use crate::sandbox::{Said, Sandbox, wait_for};
 use ripplet_conformance::launcher::{Mpi, output};
 use serde_json::Value;
 use std::fs;
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
-
-/// Longer than anything here takes on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A program that needs all its rounds, and has columns.
 const SLPA: &str = "--program slpa --iterations 9 --device cpu";
@@ -37,18 +34,6 @@ fn rounds(server: &Server) -> (Vec<u32>, Vec<u32>) {
 fn nothing_is_left(server: &Server) {
     assert_eq!(server.objects("data", "kept"), [""; 0]);
     assert_eq!(server.uploads("data"), 0);
-}
-
-#[track_caller]
-fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
-    let begun = Instant::now();
-    loop {
-        if let Some(found) = look() {
-            return found;
-        }
-        assert!(begun.elapsed() < PATIENCE, "no {what}");
-        sleep(Duration::from_millis(5));
-    }
 }
 
 /// Kills all processes of a sandbox, so that none tidies up.

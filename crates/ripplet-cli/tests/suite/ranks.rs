@@ -1,7 +1,7 @@
 //! Runs that several processes share, which the launchers of MPICH and Open MPI start.
 
 use crate::driver::no_driver;
-use crate::sandbox::{Said, Sandbox, data};
+use crate::sandbox::{Said, Sandbox, data, wait_for};
 use ripplet_conformance::launcher::{Mpi, output};
 use std::fs;
 use std::path::PathBuf;
@@ -793,9 +793,6 @@ mod deaths {
     use super::*;
     use std::process::{Child, ExitStatus};
 
-    /// No test waits longer for anything.
-    const PATIENCE: Duration = Duration::from_secs(30);
-
     /// The processes of `ripplet` in a sandbox, by rank, once each has connected to the others.
     fn connected(sandbox: &Sandbox) -> Vec<(usize, u32)> {
         let folder = fs::canonicalize(sandbox.path("")).unwrap();
@@ -834,18 +831,6 @@ mod deaths {
         entries
             .filter(|entry| fs::read_link(entry.path().join("cwd")).is_ok_and(|to| to == folder))
             .count()
-    }
-
-    #[track_caller]
-    fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
-        let begun = Instant::now();
-        loop {
-            if let Some(found) = look() {
-                return found;
-            }
-            assert!(begun.elapsed() < PATIENCE, "no {what}");
-            sleep(Duration::from_millis(20));
-        }
     }
 
     fn kill(sandbox: &Sandbox, ranks: usize, victim: usize) {

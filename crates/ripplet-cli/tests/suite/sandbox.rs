@@ -4,6 +4,10 @@ use serde_json::Value;
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
+#[cfg(target_os = "linux")]
+use std::thread::sleep;
+#[cfg(target_os = "linux")]
+use std::time::{Duration, Instant};
 
 pub struct Sandbox {
     folder: tempfile::TempDir,
@@ -125,6 +129,24 @@ impl Said {
         let panicked = ["panicked", "RUST_BACKTRACE", "unwrap"];
         assert!(!panicked.iter().any(|word| self.error.contains(word)), "{what}: {self:?}");
         assert!(!self.error.trim().is_empty(), "{what} fails without a word");
+    }
+}
+
+/// Longer than anything that tests wait for takes on a busy machine.
+#[cfg(target_os = "linux")]
+pub const PATIENCE: Duration = Duration::from_secs(120);
+
+/// Waits until `look` finds something.
+#[cfg(target_os = "linux")]
+#[track_caller]
+pub fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let begun = Instant::now();
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(begun.elapsed() < PATIENCE, "no {what}");
+        sleep(Duration::from_millis(5));
     }
 }
 

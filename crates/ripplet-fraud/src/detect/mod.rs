@@ -93,7 +93,7 @@ impl Detection {
             return Err(DetectError::Attenuation(self.attenuation));
         }
         let (min, max) = (self.min_size, self.max_size);
-        if min > max || max == 0 {
+        if min > max || min == 0 {
             return Err(DetectError::Sizes { min, max });
         }
         Ok(())
@@ -107,7 +107,9 @@ pub enum DetectError {
     #[error("an attenuation is above 0 and at most 1 (none), not {0}")]
     Attenuation(f64),
     /// The size limits contradict.
-    #[error("a cluster cannot have {min} members at least and {max} at most")]
+    #[error(
+        "a cluster cannot have {min} members at least and {max} at most: the least is 1 or more, and not more than the most"
+    )]
     Sizes {
         /// Smallest size.
         min: u32,

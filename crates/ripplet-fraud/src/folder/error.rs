@@ -12,6 +12,9 @@ pub enum FolderError {
     /// The folder already has a run.
     #[error("{} has a run in it already: go on with it (--resume), or name another folder", .0.display())]
     Taken(PathBuf),
+    /// Another process has locked the folder.
+    #[error("another process is writing to the run in {}: wait until it ends, or end it, and go on then", .0.display())]
+    Busy(PathBuf),
     /// The folder has other files.
     #[error("{} is not empty, and no run is in it: name a new folder, or an empty one", .0.display())]
     NotEmpty(PathBuf),

@@ -16,10 +16,12 @@
 //! ```
 //!
 //! A window's folder is written under a temporary name, synced, and renamed, so that it is either complete or
-//! absent. A resumed run removes what a killed one left.
+//! absent. A resumed run removes what a killed one left. The process that writes holds a lock on the folder, which is no file in
+//! it ([`RunFolder::resume`]).
 
 mod created;
 mod error;
+mod lock;
 mod manifest;
 mod resume_state;
 
@@ -32,6 +34,7 @@ use created::CreatedFolders;
 use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
+use lock::FolderLock;
 use ripplet_io::read_small;
 use ripplet_io::write::{SyncedTogether, UnfinishedPaths, whole_file};
 use serde::{Deserialize, Serialize};
@@ -48,6 +51,8 @@ pub struct RunFolder {
     begun: Option<UnfinishedPaths>,
     /// Folders that were created for the run, outermost first.
     made: Vec<PathBuf>,
+    /// Lock of the process that writes.
+    lock: Option<FolderLock>,
 }
 
 const MANIFEST: &str = "manifest.json";
@@ -91,6 +96,11 @@ const FILES: [&str; 16] = [
 ];
 
 impl RunFolder {
+    /// Returns the folder at a path, whatever it has.
+    fn at(path: &Path) -> RunFolder {
+        RunFolder { path: path.into(), begun: None, made: Vec::new(), lock: None }
+    }
+
     /// Checks that a new run can use a folder: it is absent or has no run, and is writable. Leaves no file there.
     ///
     /// A run that ended without a window leaves nothing. Older versions left its manifest, which counts as no run.
@@ -98,7 +108,7 @@ impl RunFolder {
     /// # Errors
     /// If there is another run, or anything else, in it, or the operating system refuses.
     pub fn check(path: &Path) -> Result<(), FolderError> {
-        let folder = RunFolder { path: path.into(), begun: None, made: Vec::new() };
+        let folder = RunFolder::at(path);
         if folder.manifest_path().exists() {
             return folder.check_format().and_then(|()| folder.check_left());
         }
@@ -110,13 +120,13 @@ impl RunFolder {
         Ok(())
     }
 
-    /// Creates a new run's folder with its manifest; an existing empty folder is used.
+    /// Creates a new run's folder with its manifest, and locks it; an existing empty folder is used.
     ///
     /// # Errors
     /// If [`RunFolder::check`] fails; the folder is then unchanged.
     pub fn begin(path: &Path, manifest: &Manifest) -> Result<RunFolder, FolderError> {
         RunFolder::check(path)?;
-        let mut folder = RunFolder { path: path.into(), begun: None, made: Vec::new() };
+        let mut folder = RunFolder::at(path);
         if folder.manifest_path().exists() {
             folder.clear()?;
         }
@@ -126,6 +136,7 @@ impl RunFolder {
         begun.push(folder.manifest_path());
         folder.begun = Some(UnfinishedPaths::list(begun).map_err(io)?);
         let made = CreatedFolders::folders(&windows).map_err(io)?;
+        folder.lock = FolderLock::of(path).inspect_err(|_| made.remove())?;
         // Without a manifest, the run could neither be resumed nor replaced.
         folder.write_manifest(manifest).inspect_err(|_| made.remove())?;
         folder.made = made.folders;
@@ -187,12 +198,22 @@ impl RunFolder {
         self.path.join(REPORT)
     }
 
-    /// Opens the folder of an existing run, to resume or to examine it.
+    /// Opens the folder of an existing run to go on with it, and locks it until it is dropped.
+    ///
+    /// # Errors
+    /// If the path has no run, or another process writes to it. A file system without locks is no error.
+    pub fn resume(path: &Path) -> Result<RunFolder, FolderError> {
+        let mut folder = RunFolder::open(path)?;
+        folder.lock = FolderLock::of(path)?;
+        Ok(folder)
+    }
+
+    /// Opens the folder of an existing run to examine it.
     ///
     /// # Errors
     /// If the path has no run.
     pub fn open(path: &Path) -> Result<RunFolder, FolderError> {
-        let folder = RunFolder { path: path.into(), begun: None, made: Vec::new() };
+        let folder = RunFolder::at(path);
         match folder.manifest_path().exists() {
             true => folder.check_format().map(|()| folder),
             false => Err(FolderError::NoRun(path.into())),

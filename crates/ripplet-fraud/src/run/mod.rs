@@ -31,6 +31,7 @@ use crate::report::ReportLimits;
 use crate::seeds;
 use crate::source::TableSource;
 use crate::source::reader::{Input, Sources};
+use crate::window::last_unit;
 use ripplet_lp::{Executor, RoundObserver};
 use session::Session;
 use sha2::{Digest, Sha256};
@@ -166,7 +167,7 @@ fn begin<'a>(
         described.insert("table of entities".into(), seeds::fingerprint(table)?);
     }
     let (mut before, mut finished) = (None, Vec::new());
-    let folder = if resume { Some(RunFolder::open(path)?) } else { None };
+    let folder = if resume { Some(RunFolder::resume(path)?) } else { None };
     if let Some(folder) = &folder {
         let manifest = folder.manifest()?;
         let (path, version) = (path.into(), env!("CARGO_PKG_VERSION"));
@@ -276,7 +277,10 @@ impl RunOptions {
         say("labels", if self.exact { "anew" } else { "from the window before" }.into());
         say(
             "last window",
-            if feed.full_slides { "after a full slide" } else { "ends with the last day" }.into(),
+            match feed.full_slides {
+                true => "after a full slide".into(),
+                false => format!("ends with the last {}", last_unit(feed.shape.unit())),
+            },
         );
         if feed.range != TimeRange::ALL {
             let (from, until) = (feed.range.from, feed.range.until);

@@ -7,6 +7,7 @@ use crate::folder::{Manifest, RunFolder, ScoreRecord, WindowRecord};
 use crate::model::FEWEST_CHECKED;
 use crate::report::{PageLimits, ReportBuilder, Run as ReportRun, write_report};
 use crate::source::reader::Input;
+use crate::window::{last_unit, unit_of};
 use crate::{Span, Timestamp};
 use std::path::PathBuf;
 
@@ -64,13 +65,12 @@ pub fn notes(manifest: &Manifest, windows: &[WindowRecord]) -> Vec<String> {
         ["entry of the lists holds", "entries of the lists hold"],
         "at the end of no window, by `from` and `until`",
     );
-    say(
-        &mut notes,
-        manifest.transactions_behind,
-        ["transaction lies", "transactions lie"],
-        "behind the end of the last window, in none: without --full-slides (and --follow), a last window ends with the last \
-         day",
+    let why = format!(
+        "behind the end of the last window, in none: without --full-slides (and --follow), a last window ends with the last {}",
+        last_unit_of(manifest)
     );
+    let lie = ["transaction lies", "transactions lie"];
+    say(&mut notes, manifest.transactions_behind, lie, &why);
     notes.extend(short_slide_note(manifest, windows));
     notes.extend(weight_note(windows));
     let repeated = manifest.inputs.iter().filter(|input| input.repeats.is_some()).count();
@@ -220,6 +220,13 @@ fn score_notes(manifest: &Manifest, windows: &[WindowRecord]) -> Vec<String> {
     notes
 }
 
+/// Names the end of a last window: the last day, or unit of a shorter slide.
+fn last_unit_of(manifest: &Manifest) -> String {
+    let span = |name: &str| manifest.options.get(name)?.parse::<Span>().ok();
+    let unit = span("window").zip(span("slide")).map(|(length, slide)| unit_of(length, slide));
+    last_unit(unit.unwrap_or(Span::DAY))
+}
+
 /// Returns a note if the last window follows the one before by less than a slide.
 fn short_slide_note(manifest: &Manifest, windows: &[WindowRecord]) -> Option<String> {
     let [.., before, last] = windows else { return None };
@@ -234,8 +241,9 @@ fn short_slide_note(manifest: &Manifest, windows: &[WindowRecord]) -> Option<Str
             moved => moved.to_string(),
         });
         format!(
-            "the last window ends with the last day, {days} after the one before instead of {slide}: it shares more with it \
-             than other windows do"
+            "the last window ends with the last {}, {days} after the one before instead of {slide}: it shares more with it \
+             than other windows do",
+            last_unit_of(manifest)
         )
     })
 }

@@ -137,9 +137,17 @@ impl Shape {
     }
 }
 
+/// Names the end of a last window of a unit: `day`, or the unit if it is shorter.
+pub(crate) fn last_unit(unit: Span) -> String {
+    match unit {
+        Span::DAY => "day".into(),
+        unit => format!("{unit} with transactions"),
+    }
+}
+
 /// Returns a day, or the longest span that divides a day and both, so that windows start with the day of the
 /// first transaction.
-fn unit_of(length: Span, slide: Span) -> Span {
+pub(crate) fn unit_of(length: Span, slide: Span) -> Span {
     length.common(slide).common(Span::DAY)
 }
 

@@ -592,13 +592,16 @@ fn the_last_window_ends_with_the_last_day() {
     assert!(!run::notes(&manifest, &manifest.windows).iter().any(|n| n.contains("--full-slides")));
 
     let notes = run::notes(&manifest, &manifest.windows).join("\n");
-    assert!(notes.contains("2 days after the one before instead of 3d"), "{notes}");
+    let expected = "the last window ends with the last day, 2 days after the one before instead of 3d";
+    assert!(notes.contains(expected), "{notes}");
     let by_hours = slid(&daily(1..=3), |options| {
         options.feed.shape = Shape::new("1d".parse().unwrap(), "7h".parse().unwrap()).unwrap();
     });
     let by_hours = by_hours.unwrap();
     let notes = run::notes(&by_hours, &by_hours.windows).join("\n");
     assert!(notes.contains("4h after the one before instead of 7h"), "{notes}");
+    assert!(notes.contains("the last window ends with the last 1h with transactions"), "{notes}");
+    assert_eq!(by_hours.options["last window"], "ends with the last 1h with transactions");
     assert!(manifest.windows.iter().all(|window| window.to_themselves == Some(0)));
 
     let manifest = slid(&daily(1..=9), |options| options.feed.full_slides = true).unwrap();
