@@ -268,7 +268,14 @@ impl TextOptions<'_> {
             Labelled::Known => !is_vertex(),
             // Several fields of a list need a header, which may have the ids anywhere.
             Labelled::No if self.form == Form::List && named.id > 0 => !is_vertex(),
-            Labelled::No | Labelled::ByNumber => is_known(first),
+            // Several fields of a list are names, as ids stand alone.
+            Labelled::No if self.form == Form::List && width_of(names) > 1 => is_known(first),
+            Labelled::No | Labelled::ByNumber => {
+                if is_known(first) && self.ids.find(ExternalId::Name(first)).is_some() {
+                    return Err(name_or_vertex(first));
+                }
+                is_known(first)
+            }
         };
         if is_header {
             named.check_distinct(names)?;
@@ -333,6 +340,17 @@ impl TextOptions<'_> {
 /// Returns the number of fields a row has, up to the last that is not empty.
 fn width_of(fields: &[&str]) -> usize {
     fields.iter().rposition(|field| !field.is_empty()).map_or(0, |last| last + 1)
+}
+
+/// Returns the message for a first row that is a known name of the column of ids, and a vertex.
+fn name_or_vertex(first: &str) -> String {
+    let others = IDS.iter().filter(|name| !first.eq_ignore_ascii_case(name));
+    let others: Vec<String> = others.map(|name| format!("`{name}`")).collect();
+    format!(
+        "the first row may be the name of the column, or the vertex `{}`: for the vertex, write another row or a header first; for          the name, write {}",
+        crate::shown::shown(first),
+        others.join(" or ")
+    )
 }
 
 /// Returns the message for seeds without a header and with too many fields.

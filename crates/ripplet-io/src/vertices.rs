@@ -228,6 +228,45 @@ mod tests {
     }
 
     #[test]
+    fn a_first_row_that_is_a_name_and_a_vertex_is_refused() {
+        let ids = VertexIds::Names(Names::new(["ann", "name", "node"]));
+        let read = |text: &str, format| {
+            parse_vertices(text.as_bytes(), format, &ids).map_err(|error| error.to_string())
+        };
+        for format in [Format::EdgeList, Format::Csv, Format::Tsv] {
+            let error = read("node\nann\n", format).unwrap_err();
+            assert!(error.starts_with("(bytes):1: the first row may be the name"), "{error}");
+            assert!(error.contains("the vertex `node`"), "{error}");
+            assert!(error.ends_with("write `id` or `vertex` or `name`"), "{error}");
+            assert_eq!(read("ann\nnode\n", format), Ok(vec![0, 2]));
+            assert_eq!(read("id\nnode\nann\n", format), Ok(vec![2, 0]));
+            assert_eq!(read("vertex\nname\n", format), Ok(vec![1]));
+        }
+        assert_eq!(read("name,note\nann,x\n", Format::Csv), Ok(vec![0]));
+    }
+
+    #[test]
+    fn bars_separate_fields() {
+        let integers = |text: &str, format| read(text, format);
+        for format in [Format::EdgeList, Format::Csv, Format::Tsv] {
+            assert_eq!(integers("id|note\n2|red\n4|blue\n", format), Ok(vec![1, 3]));
+            let error = integers("2|red\n", format).unwrap_err();
+            assert!(error.contains("the line has 2 fields"), "{error}");
+        }
+        let ids = VertexIds::Names(Names::new(["Ann Lee", "Bob", "a|b"]));
+        let names = |text: &str, format| {
+            parse_vertices(text.as_bytes(), format, &ids).map_err(|error| error.to_string())
+        };
+        for format in [Format::EdgeList, Format::Csv, Format::Tsv] {
+            assert_eq!(names("id|note\nBob|x\nAnn Lee|y z\n", format), Ok(vec![1, 0]), "{format:?}");
+            // An id may have bars.
+            assert_eq!(names("a|b\nBob\n", format), Ok(vec![2, 1]), "{format:?}");
+            let error = names("Ann Lee|Bob\n", format).unwrap_err();
+            assert!(error.contains("the line has 2 fields"), "{format:?}: {error}");
+        }
+    }
+
+    #[test]
     fn ids_may_have_blanks() {
         let names = Names::new(["Ann", "Ann Lee", "Bob", "Cid Poe", "Lee, Ann"]);
         let ids = VertexIds::Names(names);

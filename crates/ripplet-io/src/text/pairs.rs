@@ -1,6 +1,6 @@
 //! Reads lines of two fields: a vertex and a value.
 
-use super::separator::{BLANKS, Separator, fields, is_row};
+use super::separator::{BARS, BLANKS, Separator, fields, is_row};
 use super::source::{Chunk, LineFault, lines};
 use super::{Text, token};
 use crate::fault::Fault;
@@ -96,9 +96,11 @@ pub(super) fn separator(format: Format, first: &[u8], tabs: bool) -> Separator {
     match format {
         Format::Tsv if has(&b'\t') => Separator::Each(b'\t'),
         Format::Tsv | Format::Csv => {
-            b",\t;".iter().copied().find(has).map_or(BLANKS, Separator::Each)
+            b",\t;|".iter().copied().find(has).map_or(BLANKS, Separator::Each)
         }
         _ if tabs && has(&b'\t') => Separator::Runs(b"\t"),
+        // Beside blanks, a bar may belong to an id or a label.
+        _ if has(&b'|') && !b" ,\t;".iter().any(has) => BARS,
         _ => BLANKS,
     }
 }

@@ -1,7 +1,7 @@
 //! Reads rows of any number of fields, in order.
 
 use super::pairs;
-use super::separator::{BLANKS, Separator, fields, is_row};
+use super::separator::{BARS, BLANKS, Separator, fields, is_row};
 use super::{Text, token};
 use crate::Format;
 use crate::fault::Fault;
@@ -14,9 +14,10 @@ use std::borrow::Cow;
 /// Comments and blank lines are skipped. The first row decides on the separator:
 ///
 /// ```text
-/// .csv, .tsv   a comma, tab or semicolon; without one, a row is one field. Fields may be in quotes.
+/// .csv, .tsv   a comma, tab, semicolon or bar; without one, a row is one field. Fields may be in quotes.
 /// .txt         integers as ids    blanks
 ///              a tab              tabs
+///              a bar              bars, if a vertex or the name of the column of ids is before the first one
 ///              a list             none: a line is an id, unless the first is a header of several names
 ///              seeds              blanks, unless the first row is the name `id` alone, or a vertex whose id has blanks
 /// ```
@@ -58,7 +59,22 @@ const LINES: Separator = Separator::Runs(b"\t");
 fn separator(row: &[u8], format: Format, form: Form, ids: &VertexIds) -> Result<Separator, String> {
     let are_names = matches!(ids, VertexIds::Names(_));
     let found = pairs::separator(format, row, are_names);
-    if found != BLANKS || form == Form::Table {
+    if form == Form::Table {
+        return Ok(found);
+    }
+    let is_vertex = |id: &[u8]| {
+        std::str::from_utf8(id).is_ok_and(|id| ids.find(ExternalId::Name(id)).is_some())
+    };
+    let is_name = |field: &[u8]| IDS.iter().any(|id| field.eq_ignore_ascii_case(id.as_bytes()));
+    let line = row.trim_ascii();
+    let has_bars = found == BARS || found == BLANKS && line.contains(&b'|');
+    // An id may have bars.
+    if has_bars && !is_vertex(line) {
+        let first = fields(row, BARS).next().and_then(Result::ok).unwrap_or_default();
+        if found == BARS || is_vertex(&first) || is_name(&first) {
+            return Ok(BARS);
+        }
+    } else if found != BLANKS && found != BARS {
         return Ok(found);
     }
     match format {
@@ -67,13 +83,9 @@ fn separator(row: &[u8], format: Format, form: Form, ids: &VertexIds) -> Result<
         _ if !are_names => return Ok(BLANKS),
         _ => {}
     }
-    let is_vertex = |id: &[u8]| {
-        std::str::from_utf8(id).is_ok_and(|id| ids.find(ExternalId::Name(id)).is_some())
-    };
     let mut parts = fields(row, BLANKS).flatten();
     let (first, has_more) = (parts.next().unwrap_or_default(), parts.next().is_some());
-    let is_name = IDS.iter().any(|id| first.eq_ignore_ascii_case(id.as_bytes()));
-    let line = row.trim_ascii();
+    let is_name = is_name(&first);
     Ok(match form {
         Form::List if is_name && has_more && !is_vertex(line) => BLANKS,
         Form::List => LINES,

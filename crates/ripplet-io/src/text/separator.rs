@@ -17,6 +17,9 @@ pub(super) enum Separator {
 /// Separators of integers, in any number.
 pub(super) const BLANKS: Separator = Separator::Runs(b" \t,;");
 
+/// Bars, each between two fields.
+pub(super) const BARS: Separator = Separator::Each(b'|');
+
 /// Blanks and tabs alone, between fields that may contain commas.
 pub(super) const PLAIN_BLANKS: Separator = Separator::Runs(b" \t");
 
