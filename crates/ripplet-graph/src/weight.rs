@@ -336,8 +336,9 @@ impl WeightLoss {
         // A weight of 0 stays 0.
         if change > WeightLoss::NEGLIGIBLE * weight {
             self.changed += 1;
-            let relative = change / weight;
-            if relative > self.worst {
+            // Of a tiny weight, the quotient exceeds all floats.
+            let relative = (change / weight).min(f64::MAX);
+            if relative > self.worst || relative == self.worst && weight < self.weight {
                 (self.worst, self.weight, self.stored) = (relative, weight, stored);
             }
         }
@@ -401,6 +402,7 @@ impl fmt::Display for WeightLoss {
         let percent = match percent {
             10.0..1e9 => format!("{percent:.0}"),
             0.01..10.0 => format!("{percent:.2}"),
+            f64::INFINITY => "more than 1e308".into(),
             _ => format!("{percent:.1e}"),
         };
         write!(

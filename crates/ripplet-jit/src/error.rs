@@ -35,6 +35,20 @@ pub enum JitError {
         /// The given value.
         given: String,
     },
+    /// The value of a parameter is a number that its type does not hold.
+    #[error("the program's parameter `{name}` is a {wanted}, from {least} to {most}, which {given} is not")]
+    ParameterRange {
+        /// The parameter.
+        name: String,
+        /// The name of its type.
+        wanted: &'static str,
+        /// The least value of the type.
+        least: String,
+        /// The largest value.
+        most: String,
+        /// The given value.
+        given: String,
+    },
     /// The program requests an unknown schedule.
     #[error("there is no schedule `{0}`; schedules are phased, sync, asynchronous and cdlp")]
     Schedule(String),

@@ -37,7 +37,15 @@ impl Parameters {
         let parameter = module.parameters.iter().find(|parameter| parameter.name == name);
         let parameter = parameter.ok_or_else(|| unknown(module, name))?;
         let value = parsed(parameter.scalar, text.trim());
-        let value = value.ok_or_else(|| JitError::parameter(parameter, format!("`{text}`")))?;
+        let value = value.ok_or_else(|| {
+            let (name, wanted) = (parameter.name.clone(), parameter.scalar.name());
+            match range(parameter.scalar).filter(|_| is_number(parameter.scalar, text.trim())) {
+                Some([least, most]) => {
+                    JitError::ParameterRange { name, wanted, least, most, given: format!("`{text}`") }
+                }
+                None => JitError::parameter(parameter, format!("`{text}`")),
+            }
+        })?;
         Ok(self.with(name, value))
     }
 
@@ -70,7 +78,11 @@ fn parsed(scalar: ir::Scalar, text: &str) -> Option<Scalar> {
         ir::Scalar::I32 => text.parse().ok().map(Scalar::I32),
         ir::Scalar::U64 => text.parse().ok().map(Scalar::U64),
         ir::Scalar::I64 => text.parse().ok().map(Scalar::I64),
-        ir::Scalar::F32 => text.parse().ok().map(Scalar::F32),
+        ir::Scalar::F32 => {
+            // A number beyond all floats of 32 bits becomes infinite.
+            let is_meant = |value: &f32| !value.is_infinite() || !is_number(scalar, text);
+            text.parse().ok().filter(is_meant).map(Scalar::F32)
+        }
         ir::Scalar::Bool => text.parse().ok().map(Scalar::Bool),
     }
 }
@@ -114,4 +126,30 @@ pub(crate) fn scalar_from(value: ir::Value) -> Scalar {
         ir::Value::F32(value) => Scalar::F32(value),
         ir::Value::Bool(value) => Scalar::Bool(value),
     }
+}
+
+/// Whether a text is a finite number of a kind, whether its type holds it or not.
+fn is_number(scalar: ir::Scalar, text: &str) -> bool {
+    match scalar {
+        ir::Scalar::F32 => {
+            text.parse::<f64>().is_ok_and(|_| text.contains(|c: char| c.is_ascii_digit()))
+        }
+        ir::Scalar::Bool => false,
+        _ => {
+            let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
+            !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+        }
+    }
+}
+
+/// Returns the least and the largest value of a type of numbers.
+fn range(scalar: ir::Scalar) -> Option<[String; 2]> {
+    Some(match scalar {
+        ir::Scalar::U32 => [u32::MIN, u32::MAX].map(|value| value.to_string()),
+        ir::Scalar::I32 => [i32::MIN, i32::MAX].map(|value| value.to_string()),
+        ir::Scalar::U64 => [u64::MIN, u64::MAX].map(|value| value.to_string()),
+        ir::Scalar::I64 => [i64::MIN, i64::MAX].map(|value| value.to_string()),
+        ir::Scalar::F32 => [f32::MIN, f32::MAX].map(|value| format!("{value:e}")),
+        ir::Scalar::Bool => return None,
+    })
 }

@@ -198,6 +198,17 @@ def _read(name: str, text: str, source: list[str] | None = None, places: Places 
 
 
 PYTHON = (
+    ("Rust takes it for an f64, which hooks do not have: write `1.5_f32` or `: f32`", "say it: f32(1.5), or x: f32 = 1.5"),
+    ("say it: `5_u32`, or `let x: u64 = …`", "say it: u32(5), or x: u64 = 5"),
+    ("give it another type, as in `3_000_000_000_u64`", "give it another type, as in x: u64 = 3_000_000_000"),
+    ("only `let mut` locals are assigned to; columns are set with `v.set_…(…)`", "variables and, in update_vertex, columns are"),
+    ("only `update_vertex`, which has a &mut VertexMut, sets columns", "only update_vertex sets columns"),
+    ("write `for i in first..end` with u32 or i32 ends", "write `for i in range(first, end)` with u32 or i32 ends"),
+    ("ranges stand in `for i in a..b` and in `match`", "ranges stand in `for i in range(a, b)`"),
+    ("write `Vote { label, weight }`", "write `Vote(label, weight)`"),
+    ("`x as u32 as f32`", "`f32(u32(x))`"),
+    ("write `#[len(PARAMETER)]` before it, with a u32 parameter of the program, or `#[len(NUMBER)]`",
+     "write `column(len=\"PARAMETER\")` with a u32 parameter of the program, or `column(len=NUMBER)`"),
     ("say it: `5_u32`, `1.0_f32`, or `let x: u64 = …`", "say it: u32(5), or x: u64 = 5"),
     ("`x.wrapping_neg()`", "`0 - x`"),
     ("`for _ in 0..1000 { if done { break; } … }`", "`for _ in range(1000):` with `if done: break`"),
@@ -216,6 +227,10 @@ def in_python(message: str) -> str:
     """Returns a message of the language of hooks as it is for Python."""
     for hooks, python in PYTHON:
         message = message.replace(hooks, python)
+    message = re.sub(r"write `let mut \w+`", "assign to another variable", message)
+    message = re.sub(r"`([\d_.]+)_([uif](?:32|64))`", r"`\2(\1)`", message)
+    message = re.sub(r"`(\w+)::from\(x\)`", r"`\1(x)`", message)
+    message = re.sub(r"`(\w+)::(\w+)`", r"`\1.\2`", message)
     message = re.sub(r"`as (\w+)`", r"`\1(x)`", message)
     return re.sub(r"`(\w+) as (\w+)`", r"`\2(\1)`", message)
 

@@ -40,8 +40,12 @@ fn parameters_are_checked_by_name_and_type() {
     assert_eq!(text(" 65536 "), Ok(given(Scalar::U32(65536))));
     assert_eq!(
         text("-1").unwrap_err().to_string(),
-        "the program's parameter `guard` is a u32, which `-1` is not"
+        "the program's parameter `guard` is a u32, from 0 to 4294967295, which `-1` is not"
     );
+    for (given, part) in [("1.5", "is a u32, which `1.5` is not"), ("99999999999", "from 0 to 4294967295")] {
+        let refused = text(given).unwrap_err().to_string();
+        assert!(refused.contains(part), "{refused}");
+    }
     assert!(matches!(
         none.clone().with_text(&module(LPA), "gamma", "1"),
         Err(JitError::UnknownParameter { .. })
