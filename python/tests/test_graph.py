@@ -412,6 +412,55 @@ def test_columns_of_polars_that_cannot_be_exported_are_left_out_unless_they_are_
             make()
 
 
+def test_columns_of_nulls_alone_have_no_ids() -> None:
+    nulls: list[Any] = [None, None]
+    frame = pl.DataFrame({"source": [1, 2], "target": nulls, "graph": ["a", "a"]})
+    for make in (
+        lambda: rp.graph(frame),
+        lambda: rp.graph(frame["source"], frame["target"]),
+        lambda: rp.swarm(frame),
+        lambda: rp.graph(frame.rename({"target": "target_"}), source="source", target="target_"),
+    ):
+        with pytest.raises(rp.InputError, match="the column 'target_?' is Null of polars: none of its rows has a value$"):
+            make()
+    with pytest.raises(rp.InputError, match="the column 'w' is Null of polars: none of its rows has a value$"):
+        rp.graph(pl.DataFrame({"source": [1], "target": [2], "w": [None]}), weight="w")
+    arrow = pa.table({"source": [1, 2], "target": pa.nulls(2)})
+    with pytest.raises(rp.InputError, match="the column `target` is Null, but ids are .*: none of its rows has a value"):
+        rp.graph(arrow)
+
+
+def test_empty_tables_have_no_rows() -> None:
+    typed = pa.schema([("source", pa.int64()), ("target", pa.int64()), ("graph", pa.string())])
+    untyped = {"source": [], "target": [], "graph": []}
+    batches = pa.table({name: [] for name in typed.names}, schema=typed)
+    tables = [
+        batches, pa.RecordBatchReader.from_batches(typed, []), pa.Table.from_batches([], schema=typed), pa.table(untyped),
+        pl.DataFrame(untyped), pl.from_arrow(batches), pd.DataFrame(untyped), untyped,
+    ]
+    for table in tables:
+        with pytest.raises(rp.InputError, match="the table has no rows: expected a row for each edge"):
+            rp.graph(table)
+    for table in [batches, pa.RecordBatchReader.from_batches(typed, []), pl.DataFrame(untyped), untyped]:
+        with pytest.raises(rp.InputError, match="no rows"):
+            rp.swarm(table)
+
+
+def test_relations_of_duckdb() -> None:
+    duckdb = pytest.importorskip("duckdb")
+    rows = "(values (1, 2), (2, 3)) t(source, target)"
+    assert rp.graph(duckdb.sql(f"from {rows}")).edges == 2
+    for kind in ("integer", "varchar"):
+        empty = duckdb.sql(f"select source::{kind} source, target::{kind} target from {rows} where source > 9")
+        with pytest.raises(rp.InputError, match="the table has no rows: expected a row for each edge"):
+            rp.graph(empty)
+    # Sums are of this type.
+    huge = duckdb.sql(f"select source::hugeint source, target from {rows}")
+    with pytest.raises(rp.InputError, match=r"the column `source` is .*, but ids are integers or strings: .*CAST\(… AS BIGINT\)"):
+        rp.graph(huge)
+    assert rp.graph(duckdb.sql(f"select cast(source as bigint) source, target from {rows}")).edges == 2
+
+
 def test_columns_of_nulls_alone_are_no_obstacle() -> None:
     columns = {"source": [1, 2], "target": [2, 3], "note": [None, None]}
     for table in (pl.DataFrame(columns), pa.table(columns), pd.DataFrame(columns), columns):

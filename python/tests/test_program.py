@@ -180,6 +180,8 @@ def hook(*lines: str) -> str:
         (["for u in range(3):", "    pass", "return Vote(1, 1)"], 8, "u has a value before the loop"),
         (["s = 0", "i = 7", "for k in range(2):", "    s += i", "    for i in range(3):", "        s += 1", "return Vote(u.label, s)"], 12,
          "i has a value before the loop, .* call the variable of the loop another name"),
+        (["x = 1.5", "return Vote(u.label, 1)"], 8, r"the type of this float is not known; say it: f32\(1.5\), or x: f32 = 1.5$"),
+        (["for i in range(3):", "    i += 1", "return Vote(u.label, 1)"], 9, "`i` does not change; assign to another variable$"),
         (["return Vote(u.label, u32(math.pi))"], 8, "of math, hooks have sqrt, .* and pow; .* such as PI = math.pi"),
     ],
 )
@@ -296,6 +298,23 @@ def test_texts_and_their_errors(tmp_path: Path) -> None:
     exec("class Lost:\n    def label_score(self, v, c):\n        return c.frequency", space := {})
     with pytest.raises(rp.InputError, match="does not keep the source"):
         rp.program(space["Lost"])
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "range"),
+    [
+        ("float", 1e300, "from -3.4028235e38 to 3.4028235e38"), ("f32", -1e39, "from -3.4028235e38"), ("float", 10**40, "to 3.4028235e38"),
+        ("int", -1, "from 0 to 4294967295"), ("u64", 2**64, "from 0 to 18446744073709551615"), ("i32", 2**31, "to 2147483647"),
+    ],
+)
+def test_numbers_that_a_parameter_does_not_hold_are_refused(kind: str, value: Any, range: str, tmp_path: Path) -> None:
+    program = made(f"class P:\n    b: {kind}\n" + SCORE, tmp_path)
+    for given in ({"program": program(b=value)}, {"program": program, "param": {"b": value}}):
+        with pytest.raises(rp.InputError, match=f"parameter `b` is an? {program.parameters['b']}, .*{range}"):
+            rp.communities([(0, 1)], **given)
+    assert rp.communities([(0, 1)], program=program(b=1)) is not None
+    if program.parameters["b"] == "f32":
+        assert rp.communities([(0, 1)], program=program(b=float("inf"))) is not None
 
 
 def test_promises_are_tested(tmp_path: Path) -> None:

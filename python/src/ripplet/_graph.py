@@ -437,7 +437,12 @@ class _Source:
     def of_stream(self, table: Any) -> Graph:
         self.only("a table", "weight", "source", "target")
         settings = {**self.build, **self.table, **self.weight_settings()}
-        return Graph(native.Graph.of_stream(exported(table, lambda: columns_of_edges(table, settings)), settings))
+
+        def columns() -> list[str]:
+            return columns_of_edges(table, settings)
+
+        refuse_nulls(table, columns)
+        return Graph(native.Graph.of_stream(exported(table, columns), settings))
 
     def weight_settings(self) -> dict[str, Any]:
         """Returns the choice of weights of a table or a file, whose columns have strings as names."""
@@ -812,6 +817,25 @@ def exported(values: Any, wanted: Callable[[], Collection[str] | None] = lambda:
     return frame.drop(foreign)
 
 
+def refuse_nulls(values: Any, wanted: Callable[[], Collection[str]]) -> None:
+    """Refuses a table or a column of polars if a wanted column has rows, and a value in none of them.
+
+    ``wanted`` gives the columns of a table, or the name of a column in messages.
+    """
+    if package_of(values) != "polars":
+        return
+    if hasattr(values, "get_columns"):
+        columns = values.get_columns()
+    elif hasattr(values, "to_frame"):
+        columns = [values.alias(*wanted())]
+    else:
+        return
+    nulls = [column.name for column in columns if str(column.dtype) == "Null" and len(column)]
+    for name in wanted() if nulls else ():
+        if name in nulls:
+            raise InputError(f"the column {name!r} is Null of polars: none of its rows has a value")
+
+
 def package_of(value: Any) -> str:
     """Returns the package that the type of a value is of, such as ``pandas``."""
     return type(value).__module__.partition(".")[0]
@@ -860,6 +884,7 @@ def column(values: Any, name: str) -> Any:
     if is_of_pandas(values):
         return pandas_column(series_of(values, name), name)
     if hasattr(values, "__arrow_c_array__") or hasattr(values, "__arrow_c_stream__") or isinstance(values, list):
+        refuse_nulls(values, lambda: [name])
         return exported(values)
     if hasattr(values, "detach"):
         values = values.detach().cpu().numpy()

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from . import _native as native
-from ._graph import columns_of_edges, set_once
+from ._graph import columns_of_edges, refuse_nulls, set_once
 from ._options import given, options
 from ._program import Program, chosen_program, with_parameters
 from ._progress import Progress, reporter
@@ -316,5 +316,10 @@ def swarm(
         if format is not None or header is not None or delimiter is not None:
             raise OptionError("format, header and delimiter are of files, and data is none")
         ends = {name: value for name, value in columns.items() if name != "graph"} | {"weighted": build["weighted"]}
-        read = native_table(data, "data", needed=lambda: [graph or "graph", *columns_of_edges(data, ends)])
+
+        def needed() -> list[str]:
+            return [graph or "graph", *columns_of_edges(data, ends)]
+
+        refuse_nulls(data, needed)
+        read = native_table(data, "data", needed=needed)
         return Swarm(native.Swarm.of_table(read, {**columns, **build}))

@@ -25,7 +25,7 @@ import numpy.typing as npt
 
 from . import _native as native
 from ._communities import Round, interval, read_only
-from ._graph import columns_of_edges, view
+from ._graph import columns_of_edges, refuse_nulls, view
 from ._options import given, options, path_of
 from ._progress import Progress, reporter
 from ._ranks import end_with_the_interpreter
@@ -222,8 +222,13 @@ seed, host_memory, checkpoint, checkpoint_every, resume, rank_deadline, rank_lab
         resume=resume or None, ranks="mpi", rank_deadline=rank_deadline, rank_labels=rank_labels, threads=threads,
     )
     end_with_the_interpreter()
+
+    def needed() -> list[str]:
+        return columns_of_edges(rows, load)
+
     try:
-        table = native_table(rows, "rows", needed=lambda: columns_of_edges(rows, load))
+        refuse_nulls(rows, needed)
+        table = native_table(rows, "rows", needed=needed)
     except Exception:
         # The others wait for the rows of this process.
         with contextlib.suppress(RippletError):

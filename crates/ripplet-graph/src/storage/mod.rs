@@ -61,7 +61,7 @@ pub use lists::{Decoded, GraphLists, NeighborLists, ShardLists};
 pub use plain::{
     Adjacency, Direction, Graph, GraphBytes, InvalidGraph, MAX_SHARD_ARCS, Neighbors, Shard,
 };
-pub use prefetch::prefetch;
+pub use prefetch::{PREFETCH_DISTANCE, prefetch};
 pub use stored::{Storage, StoredGraph};
 pub use vertex_lists::{
     DecodedParts, EitherParts, ListParts, Listed, OneList, PlainParts, PlainPlace,

@@ -1,5 +1,9 @@
 //! Prefetching: memory is read before it is needed.
 
+/// Vertices between two stages of prefetching, such as that of a list's place and that of the list, and between the last stage and
+/// its use.
+pub const PREFETCH_DISTANCE: usize = 8;
+
 /// Prefetches the cache line of a value; does nothing if there is no such value or instruction.
 #[inline]
 pub fn prefetch<T>(values: &[T], index: usize) {

@@ -4,7 +4,7 @@
 //! slices with prefetching, compressed ones are decoded into an array on the stack.
 
 use super::compressed::{CompressedGraph, CompressedShard};
-use super::prefetch::prefetch;
+use super::prefetch::{PREFETCH_DISTANCE, prefetch};
 use super::{GraphView, Neighbors, ShardLists};
 use crate::VertexId;
 use crate::tasks::MIN_LEN;
@@ -333,8 +333,6 @@ impl<'a> PlainPlace<'_, 'a> {
 /// Neighbours that are decoded at a time.
 const DECODED: usize = 64;
 
-/// The distance between the stages of [`VertexLists::for_each_prefetched`], in vertices.
-const AHEAD: usize = 8;
 /// Neighbours whose values are prefetched: for longer lists out-of-order execution hides the
 /// latency.
 const VALUES_AHEAD: usize = 64;
@@ -370,15 +368,15 @@ impl VertexLists<'_> {
             }
         };
         // A single loop that starts before the first vertex, so that each stage is inlined once.
-        for step in 0..vertices.len() + 3 * AHEAD {
+        for step in 0..vertices.len() + 3 * PREFETCH_DISTANCE {
             let at = |behind: usize| vertices.get(step.wrapping_sub(behind));
             if let Some(lists) = plain {
                 at(0).inspect(|&&v| lists.of(v).fetch_offsets());
-                at(AHEAD).inspect(|&&v| lists.of(v).fetch_neighbors());
-                at(2 * AHEAD).inspect(|&&v| fetch_values(lists, v));
+                at(PREFETCH_DISTANCE).inspect(|&&v| lists.of(v).fetch_neighbors());
+                at(2 * PREFETCH_DISTANCE).inspect(|&&v| fetch_values(lists, v));
             }
-            at(3 * AHEAD)
-                .inspect(|&&vertex| visit(step - 3 * AHEAD, Listed { vertex, only: None }));
+            at(3 * PREFETCH_DISTANCE)
+                .inspect(|&&vertex| visit(step - 3 * PREFETCH_DISTANCE, Listed { vertex, only: None }));
         }
     }
 }
@@ -393,11 +391,11 @@ impl<'a> Neighbors<'a> {
         values: Option<&[T]>,
         mut visit: impl FnMut(usize, Listed<'a>),
     ) {
-        let (blocks, rest) = vertices.as_chunks::<AHEAD>();
+        let (blocks, rest) = vertices.as_chunks::<PREFETCH_DISTANCE>();
         let blocks = blocks.iter().map(|block| &block[..]);
         let blocks = blocks.chain((!rest.is_empty()).then_some(rest));
         // The blocks ahead of the one that is visited, with their lists: a block is in three stages.
-        let mut found: [_; 3] = [[&[][..]; AHEAD]; 3];
+        let mut found: [_; 3] = [[&[][..]; PREFETCH_DISTANCE]; 3];
         let mut waiting: [&[VertexId]; 3] = [&[]; 3];
         let mut index = 0;
         for (step, block) in blocks.chain([&[][..]; 3]).enumerate() {

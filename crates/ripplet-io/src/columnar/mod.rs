@@ -242,8 +242,7 @@ fn pairs(
         Ids::Integers => intern_integer_ends(ends, asked)?,
     };
     if interned.sources.is_empty() {
-        let expected = "the table has no rows: expected a row for each edge";
-        return Err(Fault::whole(ReadErrorKind::NoEdges(expected)));
+        return Err(Fault::whole(ReadErrorKind::NoEdges(table::NO_ROWS)));
     }
     let weights = layout.weight.map(|_| into_column(weights)).transpose()?;
     Ok((interned, weights))

@@ -9,7 +9,7 @@ use crate::source::Source;
 use crate::{Format, Place, ReadError, ReadErrorKind};
 use arrow_array::RecordBatch;
 use arrow_ipc::reader::{FileReader, StreamReader};
-use arrow_schema::{ArrowError, Schema, SchemaRef};
+use arrow_schema::{ArrowError, DataType, FieldRef, Schema, SchemaRef};
 use bytes::{Buf, Bytes};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
@@ -27,6 +27,8 @@ use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
+/// The message for a table without rows.
+pub(super) const NO_ROWS: &str = "the table has no rows: expected a row for each edge";
 /// Rows that one task takes.
 const ROWS: usize = 1 << 16;
 /// Tasks' worth of rows that are decoded before they are worked on.
@@ -146,6 +148,12 @@ impl Table {
         if let Some(at) = batches.iter().position(|batch| batch.schema() != schema) {
             let sentence = format!("batch {at} has another schema than the batches before");
             return Err(Fault::whole(sentence));
+        }
+        // Of columns without rows, some packages know no type.
+        let has_type = |field: &FieldRef| *field.data_type() != DataType::Null;
+        let is_empty = batches.iter().all(|batch| batch.num_rows() == 0);
+        if is_empty && !schema.fields().iter().all(has_type) {
+            return Err(Fault::whole(ReadErrorKind::NoEdges(NO_ROWS)));
         }
         let container = Container::Batches(batches.to_vec());
         Ok(Table { content: Content::Bytes(Bytes::new()), schema, container, groups: None })

@@ -5,6 +5,10 @@ use super::Text;
 use crate::fault::Fault;
 use memchr::memmem;
 
+/// What to do with one list of objects, and with one of lists, in JSON.
+const OF_OBJECTS: &str = "make an object a line of it, such as with jq -c '.[]' FILE > edges.jsonl";
+const OF_LISTS: &str = "make a table of it, such as with jq -r '.[] | @csv' FILE > edges.csv";
+
 /// Bytes that are examined.
 const LOOK: usize = 4096;
 
@@ -49,11 +53,12 @@ pub(super) fn check_json_lines(text: &mut Text<'_>) -> Result<(), Fault> {
     let sentence = match head {
         [b'[', list @ ..] => what_to_do_with_list(list),
         [b'{', ..] if has_list(b"\"nodes\"") => {
-            "this is one object with `nodes`, not an object a line: use --from json, or name the file .json"
+            "this is one object with `nodes`, not an object a line: use --from json, or name the file .json".into()
         }
         [b'{', ..] if first_line(head) == b"{" => {
             "an object has several lines, and JSON lines have each on one: make them so, such as with jq -c . FILE > \
              edges.jsonl"
+                .into()
         }
         _ => return Ok(()),
     };
@@ -61,19 +66,15 @@ pub(super) fn check_json_lines(text: &mut Text<'_>) -> Result<(), Fault> {
 }
 
 /// Returns what to do with a list under the name of JSON or JSON lines, by what follows its first bracket.
-pub(crate) fn what_to_do_with_list(list: &[u8]) -> &'static str {
+pub(crate) fn what_to_do_with_list(list: &[u8]) -> String {
     match list.trim_ascii_start() {
         [] | [b'{' | b']', ..] => {
-            "the file is one list of objects: make an object a line of it, such as with jq -c '.[]' FILE > edges.jsonl, and \
-             read that"
+            format!("the file is one list of objects: {OF_OBJECTS}, and read that")
         }
-        [b'[', ..] => {
-            "the file is one list of lists: make a table of it, such as with jq -r '.[] | @csv' FILE > edges.csv, and read that"
-        }
-        _ => {
-            "each line is a list, not an object such as {\"source\": 1, \"target\": 2}: make a table of it, such as with \
-             jq -r '@csv' FILE > edges.csv"
-        }
+        [b'[', ..] => format!("the file is one list of lists: {OF_LISTS}, and read that"),
+        _ => "each line is a list, not an object such as {\"source\": 1, \"target\": 2}: make a table of it, such as with \
+              jq -r '@csv' FILE > edges.csv"
+            .into(),
     }
 }
 
@@ -114,13 +115,12 @@ impl Other {
             [b'{', ..] if has(b"\"nodes\"") || has(b"\"links\"") => ("node-link JSON", "json"),
             [b'{', b'"', ..] if is_object_line(text) => ("JSON lines", "jsonl"),
             [b'[', rest @ ..] if is_json(rest, b"{\"") => {
-                let help =
-                    "make an object a line of it, such as with jq -c '.[]' FILE > edges.jsonl";
-                return Some(Other::Foreign { what: "one list of objects in JSON", help });
+                let what = "one list of objects in JSON";
+                return Some(Other::Foreign { what, help: OF_OBJECTS });
             }
             [b'[', rest @ ..] if is_json(rest, b"[") => {
-                let help = "make a table of it, such as with jq -r '.[] | @csv' FILE > edges.csv";
-                return Some(Other::Foreign { what: "one list of lists in JSON", help });
+                let what = "one list of lists in JSON";
+                return Some(Other::Foreign { what, help: OF_LISTS });
             }
             _ if text.starts_with(b"version https://git-lfs.github.com/") => {
                 let help = "fetch the file that it stands for, with git lfs pull";

@@ -17,6 +17,7 @@ use super::score::NullModel;
 use crate::team::ThreadTeam;
 use crate::{Label, NO_LABEL, RunError};
 use ripplet_graph::memory::{self, OutOfMemory};
+use ripplet_graph::storage::PREFETCH_DISTANCE;
 use ripplet_graph::{Observer, VertexId, as_atomic, as_atomic_words};
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -28,8 +29,6 @@ use std::sync::{Mutex, PoisonError};
 const PARTS_PER_TASK: usize = 64;
 /// Members of a task that sums up the arcs of a huge part: few, as degrees differ.
 const MEMBERS_PER_TASK: usize = 64;
-/// The members between the prefetch of a list's place, that of the list, and its use.
-const AHEAD: usize = 8;
 /// The fewest arcs of a huge part: one thread reads them in less than a millisecond.
 const LEAST_HUGE: u64 = 1 << 16;
 
@@ -277,10 +276,10 @@ fn arcs_of<L: Level>(level: &L, vertices: &[VertexId]) -> u64 {
 /// would be waited for.
 #[inline]
 fn prefetch_behind<L: Level>(level: &L, members: &[VertexId], at: usize) {
-    if let Some(&v) = members.get(at + 2 * AHEAD) {
+    if let Some(&v) = members.get(at + 2 * PREFETCH_DISTANCE) {
         level.prefetch_place(v);
     }
-    if let Some(&v) = members.get(at + AHEAD) {
+    if let Some(&v) = members.get(at + PREFETCH_DISTANCE) {
         level.prefetch_list(v);
     }
 }

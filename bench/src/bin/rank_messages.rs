@@ -1,5 +1,5 @@
 //! Counts the bytes that ranks send in runs of label propagation, in either way of [`RankLabels`]:
-//! `cargo run -p ripplet-lp --example rank_messages`.
+//! `cargo run -p ripplet-bench --bin rank_messages`.
 //!
 //! Bytes and calls depend on neither the machine nor the build. Labels are compared with those of one process.
 //!
