@@ -560,7 +560,9 @@ fn generate_help(error: &GenerateError) -> String {
         ),
         GenerateError::OutOfMemory { .. } => "or use a larger machine".into(),
         GenerateError::Parameter { parameter, .. } => match *parameter {
-            "max_degree" => "change --max-degree, or the average degree: twice --edges by --vertices".into(),
+            "max_degree" => {
+                "change --max-degree, or the average degree: twice --edges by --vertices".into()
+            }
             "min_size" => "choose both --min-size and --max-size".into(),
             "max_size" => "choose a larger --max-size, or a smaller --max-degree".into(),
             "min_block" => "choose both --min-block and --max-block".into(),

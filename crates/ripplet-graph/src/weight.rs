@@ -627,6 +627,12 @@ mod tests {
         };
         let differ = refusal(&[1e-308, 1e308]);
         assert!(differ.contains("differ too much") && differ.len() < 250, "{differ}");
+        assert!(
+            differ.contains("the worst by more than 1e308 %") && !differ.contains("inf"),
+            "{differ}"
+        );
+        let loss = WeightScale::fitting(&[1e-308, 1e308]).loss(&[2e-308, 1e-308, 3e-308]);
+        assert_eq!((loss.worst, loss.weight), (f64::MAX, 1e-308), "the smallest of equals");
         let small = refusal(&[5e-324, 5e-324]);
         assert!(
             small.contains("too small") && small.contains("(5e-324 to 1.1125369292536007e-308)"),

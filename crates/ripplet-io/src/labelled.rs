@@ -12,7 +12,7 @@ use crate::fault::Fault;
 use crate::label_table::{LabelSummary, LabelTable};
 use crate::shown::shown_id;
 use crate::table_parts::files_of;
-use crate::text::{json_label_rows, label_rows};
+use crate::text::{Text, json_label_rows, label_rows};
 use crate::vertex_table::Source;
 use crate::write::{Destination, parts_in};
 use crate::{Format, Place, ReadError, ReadErrorKind, ReadOptions, is_remote};

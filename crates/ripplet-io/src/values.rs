@@ -33,8 +33,7 @@ pub fn read_values(
 ) -> Result<Vec<f64>, ReadError> {
     let known = options.format.or_else(|| Format::of_path(path).map(|(format, _)| format));
     let format = known.unwrap_or(Format::EdgeList);
-    let read = check(format)
-        .and_then(|()| open(path)?.read_by(|text| values(text, format, ids)));
+    let read = check(format).and_then(|()| open(path)?.read_by(|text| values(text, format, ids)));
     read.map_err(|fault| fault.of(path))
 }
 

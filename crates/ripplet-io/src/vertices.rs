@@ -258,7 +258,11 @@ mod tests {
             parse_vertices(text.as_bytes(), format, &ids).map_err(|error| error.to_string())
         };
         for format in [Format::EdgeList, Format::Csv, Format::Tsv] {
-            assert_eq!(names("id|note\nBob|x\nAnn Lee|y z\n", format), Ok(vec![1, 0]), "{format:?}");
+            assert_eq!(
+                names("id|note\nBob|x\nAnn Lee|y z\n", format),
+                Ok(vec![1, 0]),
+                "{format:?}"
+            );
             // An id may have bars.
             assert_eq!(names("a|b\nBob\n", format), Ok(vec![2, 1]), "{format:?}");
             let error = names("Ann Lee|Bob\n", format).unwrap_err();

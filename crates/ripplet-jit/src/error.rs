@@ -18,7 +18,7 @@ pub enum JitError {
         known: Vec<String>,
     },
     /// A parameter was not given.
-    #[error("the program's parameter `{name}` must be given: a {wanted}")]
+    #[error("the program's parameter `{name}` must be given: {}", a(.wanted))]
     MissingParameter {
         /// The parameter.
         name: String,
@@ -26,7 +26,7 @@ pub enum JitError {
         wanted: &'static str,
     },
     /// The value of a parameter has the wrong type.
-    #[error("the program's parameter `{name}` is a {wanted}, which {given} is not")]
+    #[error("the program's parameter `{name}` is {}, which {given} is not", a(.wanted))]
     ParameterType {
         /// The parameter.
         name: String,
@@ -36,7 +36,10 @@ pub enum JitError {
         given: String,
     },
     /// The value of a parameter is a number that its type does not hold.
-    #[error("the program's parameter `{name}` is a {wanted}, from {least} to {most}, which {given} is not")]
+    #[error(
+        "the program's parameter `{name}` is {}, from {least} to {most}, which {given} is not",
+        a(.wanted)
+    )]
     ParameterRange {
         /// The parameter.
         name: String,
@@ -95,6 +98,12 @@ impl From<cranelift_module::ModuleError> for JitError {
         // The alternate form includes the verifier's errors.
         JitError::Compiler(format!("{error:#?}"))
     }
+}
+
+/// Returns the name of a type with its article.
+fn a(kind: &str) -> String {
+    let article = if kind.starts_with(['i', 'f']) { "an" } else { "a" };
+    format!("{article} {kind}")
 }
 
 fn listed(names: &[String]) -> String {

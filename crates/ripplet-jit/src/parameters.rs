@@ -40,9 +40,13 @@ impl Parameters {
         let value = value.ok_or_else(|| {
             let (name, wanted) = (parameter.name.clone(), parameter.scalar.name());
             match range(parameter.scalar).filter(|_| is_number(parameter.scalar, text.trim())) {
-                Some([least, most]) => {
-                    JitError::ParameterRange { name, wanted, least, most, given: format!("`{text}`") }
-                }
+                Some([least, most]) => JitError::ParameterRange {
+                    name,
+                    wanted,
+                    least,
+                    most,
+                    given: format!("`{text}`"),
+                },
                 None => JitError::parameter(parameter, format!("`{text}`")),
             }
         })?;

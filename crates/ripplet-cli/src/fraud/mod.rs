@@ -198,12 +198,10 @@ impl Failure {
                             | DatabaseError::Server(SourceError::Query { .. })
                             | DatabaseError::Read(_)
                     ),
-                    PipelineError::Folder(folder) => {
-                        !matches!(
-                            folder,
-                            FolderError::Io { .. } | FolderError::Write(_) | FolderError::Busy(_)
-                        )
-                    }
+                    PipelineError::Folder(folder) => !matches!(
+                        folder,
+                        FolderError::Io { .. } | FolderError::Write(_) | FolderError::Busy(_)
+                    ),
                     PipelineError::List(_)
                     | PipelineError::Model(_)
                     | PipelineError::Conflict(_)

@@ -140,7 +140,10 @@ fn generators_refuse_what_they_cannot_make() {
         ("planted --vertices 1", "10 edges asked for, but 1 vertex has room for 0"),
         ("planted --vertices 1", "ask for more --vertices, or for --edges 0 at most"),
         ("planted --vertices 20", "20 vertices have room for 190"),
-        ("planted --vertices 1000 --max-size 5", "--min-size is 20; it must be from 1 to --max-size, 5"),
+        (
+            "planted --vertices 1000 --max-size 5",
+            "--min-size is 20; it must be from 1 to --max-size, 5",
+        ),
         ("planted --vertices 1000 --max-size 5", "choose both --min-size and --max-size"),
         ("planted --vertices 1000 --max-degree 5", "twice --edges by --vertices"),
         ("planted --vertices 1000 --max-degree 1000", "--max-degree is 1000; it must be below"),

@@ -206,7 +206,11 @@ fn each_community_has_a_row() {
     sandbox.fails("quality g.txt c.txt --per-community c.png", 2, &refused);
     let refused = ["--per-community - asks for standard output", "name a file"];
     sandbox.fails("quality g.txt c.txt --per-community -", 2, &refused);
-    sandbox.fails("quality g.txt c.txt --per-community .", 2, &[".: this is a folder: name a file in it, such as ./result.csv"]);
+    sandbox.fails(
+        "quality g.txt c.txt --per-community .",
+        2,
+        &[".: this is a folder: name a file in it, such as ./result.csv"],
+    );
     sandbox.fails("quality g.txt c.txt --per-community c.txt", 2, &["c.txt"]);
     sandbox.fails("quality g.txt labels.csv --per-community labels.csv", 2, &["labels.csv"]);
 }

@@ -166,7 +166,9 @@ impl ReaderError {
             ReaderError::Source(SourceError::Read(error)) => {
                 matches!(error.kind, ReadErrorKind::Content(_))
             }
-            ReaderError::Source(SourceError::MissingColumn { .. } | SourceError::Partition { .. }) => true,
+            ReaderError::Source(
+                SourceError::MissingColumn { .. } | SourceError::Partition { .. },
+            ) => true,
             _ => false,
         }
     }

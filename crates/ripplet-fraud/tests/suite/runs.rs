@@ -592,7 +592,8 @@ fn the_last_window_ends_with_the_last_day() {
     assert!(!run::notes(&manifest, &manifest.windows).iter().any(|n| n.contains("--full-slides")));
 
     let notes = run::notes(&manifest, &manifest.windows).join("\n");
-    let expected = "the last window ends with the last day, 2 days after the one before instead of 3d";
+    let expected =
+        "the last window ends with the last day, 2 days after the one before instead of 3d";
     assert!(notes.contains(expected), "{notes}");
     let by_hours = slid(&daily(1..=3), |options| {
         options.feed.shape = Shape::new("1d".parse().unwrap(), "7h".parse().unwrap()).unwrap();
@@ -1003,4 +1004,31 @@ fn a_source_that_is_a_name_alone_says_what_is_expected() {
     let text = "time = \"at\"\nsource = \"from\"\n[target]\ncolumn = \"to\"\nkind = \"account\"\n";
     let error = Mapping::parse(text).unwrap_err().to_string();
     assert!(error.contains("expected a table with `column` and `kind`, such as {"), "{error}");
+}
+
+/// The rows of damaged data may be wrong in any way: that is no error of these rows, whichever part of the reader finds it.
+#[test]
+fn a_wrong_row_of_damaged_data_is_damage() {
+    use flate2::write::GzEncoder;
+    use std::io::Write;
+    let folder = tempfile::tempdir().unwrap();
+    let (path, bad) = (folder.path().join("t.csv.gz"), folder.path().join("bad.csv"));
+    fs::write(&bad, "id\na\n").unwrap();
+    for wrong in ["a,s,2024-05-01,x", "a,s,2024-05-99,1", "a,s", "a,\"s,2024-05-01,1"] {
+        let mut gzip = GzEncoder::new(Vec::new(), flate2::Compression::default());
+        writeln!(gzip, "from,to,at,eur\na,s,2024-05-01,1\n{wrong}\na,t,2024-05-02,1").unwrap();
+        let mut bytes = gzip.finish().unwrap();
+        let run = |bytes: &[u8]| {
+            fs::write(&path, bytes).unwrap();
+            let options = options(&[&path], MAPPING, &bad);
+            run_into(&options, &folder.path().join("run"), false).unwrap_err().to_string()
+        };
+        let whole = run(&bytes);
+        assert!(whole.contains("t.csv.gz:3: "), "{whole}");
+        // The checksum of the data is before its length.
+        let checksum = bytes.len() - 5;
+        bytes[checksum] ^= 1;
+        let damaged = run(&bytes);
+        assert!(damaged.contains("t.csv.gz: the gzip data is damaged"), "{wrong}: {damaged}");
+    }
 }

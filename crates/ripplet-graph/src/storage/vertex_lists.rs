@@ -375,8 +375,9 @@ impl VertexLists<'_> {
                 at(PREFETCH_DISTANCE).inspect(|&&v| lists.of(v).fetch_neighbors());
                 at(2 * PREFETCH_DISTANCE).inspect(|&&v| fetch_values(lists, v));
             }
-            at(3 * PREFETCH_DISTANCE)
-                .inspect(|&&vertex| visit(step - 3 * PREFETCH_DISTANCE, Listed { vertex, only: None }));
+            at(3 * PREFETCH_DISTANCE).inspect(|&&vertex| {
+                visit(step - 3 * PREFETCH_DISTANCE, Listed { vertex, only: None })
+            });
         }
     }
 }

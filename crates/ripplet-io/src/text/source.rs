@@ -117,7 +117,13 @@ impl<'a> Text<'a> {
         compression: Compression,
     ) -> Result<Text<'a>, Fault> {
         let mut text = Text { compression, ..Text::of_lines(reader) };
-        match text.look_ahead(8) {
+        text.read_by(Text::begin)?;
+        Ok(text)
+    }
+
+    /// Skips a byte order mark, and refuses what is no text in UTF-8.
+    fn begin(&mut self) -> Result<(), Fault> {
+        match self.look_ahead(8) {
             // An id may begin so, but no such byte follows it.
             [b'P', b'A', b'R', b'1', 0..=8, ..] | [b'P', b'A', b'R', b'1', 14..=31, ..] => {
                 return Err(Fault::whole(binary("Parquet", "parquet")));
@@ -125,7 +131,7 @@ impl<'a> Text<'a> {
             [b'A', b'R', b'R', b'O', b'W', b'1', 0, 0, ..] => {
                 return Err(Fault::whole(binary("Arrow", "arrow")));
             }
-            [0xef, 0xbb, 0xbf, ..] => text.skip_bytes(3),
+            [0xef, 0xbb, 0xbf, ..] => self.skip_bytes(3),
             // With a byte order mark, or letters with a zero beside each.
             [0xff, 0xfe, ..]
             | [0xfe, 0xff, ..]
@@ -137,7 +143,7 @@ impl<'a> Text<'a> {
             }
             _ => {}
         }
-        Ok(text)
+        Ok(())
     }
 
     /// Creates a text of some lines of a longer one, which is not compressed.
@@ -629,14 +635,17 @@ mod tests {
         let long = "1 2\n".repeat(100_000);
         for bytes in [&b"one\ntwo\n"[..], long.as_bytes()] {
             for compression in [Compression::Gzip, Compression::Zstd] {
-                assert!(read(compression, true, bytes).contains("data ends early"), "{compression:?}");
+                assert!(
+                    read(compression, true, bytes).contains("data ends early"),
+                    "{compression:?}"
+                );
                 assert_eq!(read(compression, false, bytes), "a wrong row");
             }
             assert_eq!(read(Compression::None, true, bytes), "a wrong row");
         }
         // Other errors stay what they are.
         let mut text = Text::new(Box::new(Slow { bytes: b"1\n", fails: true }), Compression::Gzip);
-        let refused = |_: &mut Text<'_>| -> Result<(), Fault> { Err(OutOfMemory.into()) };
+        let refused = |_: &mut Text<'_>| -> Result<(), Fault> { Err(OutOfMemory { bytes: 7 }.into()) };
         let fault = text.as_mut().unwrap().read_by(refused).unwrap_err();
         assert!(matches!(fault.kind, ReadErrorKind::OutOfMemory(_)), "{fault:?}");
     }

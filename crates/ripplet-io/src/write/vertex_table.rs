@@ -46,7 +46,13 @@ pub fn write_vertex_table(
     ids: &VertexIds,
     columns: &[VertexColumn<'_>],
 ) -> Result<(), WriteError> {
-    write_in(format_for(path, ids, OF_VERTICES), path, ids, columns, Part::Vertices(Subject::Graph(ids)))
+    write_in(
+        format_for(path, ids, OF_VERTICES),
+        path,
+        ids,
+        columns,
+        Part::Vertices(Subject::Graph(ids)),
+    )
 }
 
 /// Writes a table with one row a community atomically, as [`write_vertex_table`] does. The first column is

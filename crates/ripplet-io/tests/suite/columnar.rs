@@ -342,7 +342,8 @@ fn decimals_are_weights() {
         assert!(error.starts_with("(bytes) at row 2: ") && error.contains(what), "{error}");
     }
     let ids = Decimal128Array::from(vec![1, 2]).with_precision_and_scale(38, 0).unwrap();
-    assert!(error_of(edges(cast(ids), column()), &auto()).contains("Decimal128"));
+    let error = error_of(edges(cast(ids), column()), &auto());
+    assert!(error.contains("Decimal128") && error.contains("CAST(… AS BIGINT)"), "{error}");
 }
 
 #[test]
@@ -446,4 +447,21 @@ fn a_cancelled_reader_of_batches_stops() {
     assert_eq!(read().unwrap().len(), 3);
     options.cancel.cancel();
     assert!(matches!(read().unwrap_err().kind, ReadErrorKind::Cancelled(_)));
+}
+
+/// Some packages give tables without rows no batch of them, or columns of no type.
+#[test]
+fn empty_batches_have_no_rows() {
+    let batch = |column: ArrayRef| {
+        RecordBatch::try_from_iter([("source", column.clone()), ("target", column)]).unwrap()
+    };
+    let error = |column: ArrayRef| {
+        columnar::edges_of_batches(&[batch(column)], &auto()).unwrap_err().to_string()
+    };
+    let expected = "(batches): the table has no rows: expected a row for each edge";
+    assert_eq!(error(cast(Int64Array::from(Vec::<i64>::new()))), expected);
+    assert_eq!(error(cast(arrow_array::NullArray::new(0))), expected);
+    let nulls = error(cast(arrow_array::NullArray::new(2)));
+    assert!(nulls.contains("`source` is Null, but ids are integers or strings"), "{nulls}");
+    assert!(nulls.ends_with("none of its rows has a value"), "{nulls}");
 }

@@ -416,9 +416,10 @@ fn compressed_files_read_as_plain_ones() {
         let error = read(&write("more.txt.gz", &[&gzip, garbage].concat())).unwrap_err();
         assert!(error.to_string().contains("other bytes behind its end"), "{error}");
     }
-    // An error before the cut comes first.
-    let mut bad = member(&format!("1 2\n3 x\n{text}"));
-    bad.truncate(bad.len() / 2);
+    // A wrong row is no error of data that is cut: a flipped byte can make a wrong row and an early end.
+    let bad = member(&format!("1 2\n3 x\n{text}"));
+    let error = read(&write("bad.txt.gz", &bad[..bad.len() / 2])).unwrap_err();
+    assert!(error.to_string().contains("the gzip data ends early"), "{error}");
     let error = read(&write("bad.txt.gz", &bad)).unwrap_err();
     assert!(error.to_string().contains(":2: `x`"), "{error}");
     let error = read(&write("plain.txt.gz", text.as_bytes())).unwrap_err();
@@ -622,4 +623,45 @@ fn a_cancelled_reader_stops() {
     options.cancel.cancel();
     let error = read_edges(&path, &options).unwrap_err();
     assert!(error.to_string().ends_with("cancelled"), "{error}");
+}
+
+/// The rows of damaged data may be wrong in any way: that is no error of these rows.
+#[test]
+fn a_flipped_byte_of_gzip_is_never_a_wrong_row() {
+    let mut text = String::from("source,target,weight\n");
+    (0..150u32).for_each(|row| {
+        writeln!(text, "{},{},{}.5", row * 7 % 50, row * 11 % 61 + 50, row).unwrap();
+    });
+    let mut gzip = GzEncoder::new(Vec::new(), flate2::Compression::default());
+    gzip.write_all(text.as_bytes()).unwrap();
+    let bytes = gzip.finish().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("edges.csv.gz");
+    let (mut damaged, mut whole) = (0, 0);
+    for at in 0..bytes.len() {
+        for flip in [0x01, 0x10, 0xff] {
+            let mut bytes = bytes.clone();
+            bytes[at] ^= flip;
+            fs::write(&path, bytes).unwrap();
+            match read_edges(&path, &weighted()) {
+                // Some bytes before the data do not matter, such as the time.
+                Ok(edges) => {
+                    assert_eq!(edges.len(), 150, "byte {at} flipped by {flip:#x}");
+                    whole += 1;
+                }
+                Err(error) => {
+                    assert_eq!(error.place, Place::File, "byte {at} flipped by {flip:#x}: {error}");
+                    assert!(error.kind.to_string().contains("gz"), "{error}");
+                    damaged += 1;
+                }
+            }
+        }
+    }
+    assert!(damaged > 10 * whole && whole < 40, "{damaged} damaged, {whole} whole");
+    // A wrong row of whole data is one.
+    let mut gzip = GzEncoder::new(Vec::new(), flate2::Compression::default());
+    gzip.write_all(text.replace("7.5", "x").as_bytes()).unwrap();
+    fs::write(&path, gzip.finish().unwrap()).unwrap();
+    let error = read_edges(&path, &weighted()).unwrap_err();
+    assert!(matches!(error.place, Place::Line(_)), "{error}");
 }

@@ -42,7 +42,9 @@ fn parameters_are_checked_by_name_and_type() {
         text("-1").unwrap_err().to_string(),
         "the program's parameter `guard` is a u32, from 0 to 4294967295, which `-1` is not"
     );
-    for (given, part) in [("1.5", "is a u32, which `1.5` is not"), ("99999999999", "from 0 to 4294967295")] {
+    for (given, part) in
+        [("1.5", "is a u32, which `1.5` is not"), ("99999999999", "from 0 to 4294967295")]
+    {
         let refused = text(given).unwrap_err().to_string();
         assert!(refused.contains(part), "{refused}");
     }
