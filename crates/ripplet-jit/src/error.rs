@@ -37,18 +37,15 @@ pub enum JitError {
     },
     /// The value of a parameter is a number that its type does not hold.
     #[error(
-        "the program's parameter `{name}` is {}, from {least} to {most}, which {given} is not",
-        a(.wanted)
+        "the program's parameter `{name}` is {}, {}, which {given} is not",
+        a(.wanted),
+        range_of(.wanted)
     )]
     ParameterRange {
         /// The parameter.
         name: String,
         /// The name of its type.
         wanted: &'static str,
-        /// The least value of the type.
-        least: String,
-        /// The largest value.
-        most: String,
         /// The given value.
         given: String,
     },
@@ -97,6 +94,17 @@ impl From<cranelift_module::ModuleError> for JitError {
     fn from(error: cranelift_module::ModuleError) -> Self {
         // The alternate form includes the verifier's errors.
         JitError::Compiler(format!("{error:#?}"))
+    }
+}
+
+/// Returns the least and the largest value of a type of numbers, as a part of a sentence.
+fn range_of(kind: &str) -> String {
+    match kind {
+        "u32" => format!("from 0 to {}", u32::MAX),
+        "i32" => format!("from {} to {}", i32::MIN, i32::MAX),
+        "u64" => format!("from 0 to {}", u64::MAX),
+        "i64" => format!("from {} to {}", i64::MIN, i64::MAX),
+        _ => format!("from {:e} to {:e}", f32::MIN, f32::MAX),
     }
 }
 

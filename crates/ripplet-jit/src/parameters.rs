@@ -38,16 +38,13 @@ impl Parameters {
         let parameter = parameter.ok_or_else(|| unknown(module, name))?;
         let value = parsed(parameter.scalar, text.trim());
         let value = value.ok_or_else(|| {
-            let (name, wanted) = (parameter.name.clone(), parameter.scalar.name());
-            match range(parameter.scalar).filter(|_| is_number(parameter.scalar, text.trim())) {
-                Some([least, most]) => JitError::ParameterRange {
-                    name,
-                    wanted,
-                    least,
-                    most,
-                    given: format!("`{text}`"),
-                },
-                None => JitError::parameter(parameter, format!("`{text}`")),
+            let given = format!("`{text}`");
+            match is_number(parameter.scalar, text.trim()) {
+                true => {
+                    let (name, wanted) = (parameter.name.clone(), parameter.scalar.name());
+                    JitError::ParameterRange { name, wanted, given }
+                }
+                false => JitError::parameter(parameter, given),
             }
         })?;
         Ok(self.with(name, value))
@@ -144,16 +141,4 @@ fn is_number(scalar: ir::Scalar, text: &str) -> bool {
             !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
         }
     }
-}
-
-/// Returns the least and the largest value of a type of numbers.
-fn range(scalar: ir::Scalar) -> Option<[String; 2]> {
-    Some(match scalar {
-        ir::Scalar::U32 => [u32::MIN, u32::MAX].map(|value| value.to_string()),
-        ir::Scalar::I32 => [i32::MIN, i32::MAX].map(|value| value.to_string()),
-        ir::Scalar::U64 => [u64::MIN, u64::MAX].map(|value| value.to_string()),
-        ir::Scalar::I64 => [i64::MIN, i64::MAX].map(|value| value.to_string()),
-        ir::Scalar::F32 => [f32::MIN, f32::MAX].map(|value| format!("{value:e}")),
-        ir::Scalar::Bool => return None,
-    })
 }

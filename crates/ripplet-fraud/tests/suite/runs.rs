@@ -1029,6 +1029,6 @@ fn a_wrong_row_of_damaged_data_is_damage() {
         let checksum = bytes.len() - 5;
         bytes[checksum] ^= 1;
         let damaged = run(&bytes);
-        assert!(damaged.contains("t.csv.gz: the gzip data is damaged"), "{wrong}: {damaged}");
+        assert!(damaged.contains("t.csv.gz: ") && damaged.contains("checksum"), "{damaged}");
     }
 }

@@ -645,7 +645,8 @@ mod tests {
         }
         // Other errors stay what they are.
         let mut text = Text::new(Box::new(Slow { bytes: b"1\n", fails: true }), Compression::Gzip);
-        let refused = |_: &mut Text<'_>| -> Result<(), Fault> { Err(OutOfMemory { bytes: 7 }.into()) };
+        let refused =
+            |_: &mut Text<'_>| -> Result<(), Fault> { Err(OutOfMemory { bytes: 7 }.into()) };
         let fault = text.as_mut().unwrap().read_by(refused).unwrap_err();
         assert!(matches!(fault.kind, ReadErrorKind::OutOfMemory(_)), "{fault:?}");
     }
