@@ -444,9 +444,20 @@ fn find_says_where_any_entity_was() {
 #[test]
 fn two_processes_on_one_run() {
     use crate::sandbox::wait_for;
+    use std::process::Stdio;
     let sandbox = small();
     let run = "fraud run rows.csv -m m.toml -b bad.csv -w 2d -o run";
-    let mut first = sandbox.command(&format!("{run} --follow --every 1h -q")).spawn().unwrap();
+    /// A process that does not outlive a failed test.
+    struct Killed(std::process::Child);
+    impl Drop for Killed {
+        fn drop(&mut self) {
+            let _ = self.0.kill();
+            let _ = self.0.wait();
+        }
+    }
+    let mut first = sandbox.command(&format!("{run} --follow --every 1s"));
+    let first = first.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let first = Killed(first);
     let has_window = || sandbox.path("run/windows/0000-2024-05-03/window.json").exists();
     wait_for("window", || has_window().then_some(()));
     let busy = ["another process is writing to the run in run", "wait until it ends, or end it"];
@@ -454,8 +465,7 @@ fn two_processes_on_one_run() {
     sandbox.fails(run, 2, &["has a run in it already"]);
     // Who reads does not wait.
     sandbox.ok("fraud find a run");
-    first.kill().unwrap();
-    first.wait().unwrap();
+    drop(first);
     sandbox.ok(&format!("{run} --resume"));
     sandbox.ok(&format!("{run} --resume"));
     let mut left: Vec<_> = std::fs::read_dir(sandbox.path("run")).unwrap().collect();
