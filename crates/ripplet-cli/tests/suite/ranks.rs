@@ -433,6 +433,14 @@ fn programs_and_options_give_the_bytes_of_one_process() {
     let said = on_ranks(&mpi, &sandbox, 2, "communities g.csv --estimate");
     assert!(said.out.contains("messages between ranks"), "{said:?}");
     assert_eq!(said.out.matches("total").count(), 2, "{said:?}");
+    // What was read is said as by one process.
+    for analysis in ["communities", "pagerank", "components", "lcc"] {
+        let run = format!("{analysis} g.csv --estimate --device cpu");
+        let alone = sandbox.run(&run);
+        let read = alone.error.lines().find(|line| line.starts_with("read ")).unwrap();
+        let said = on_ranks(&mpi, &sandbox, 2, &run);
+        assert_eq!(said.error.matches(read).count(), 1, "{run}: {said:?}");
+    }
 }
 
 /// A program with label totals whose votes are for the labels of neighbours, without saying so.
