@@ -436,7 +436,7 @@ def test_empty_tables_have_no_rows() -> None:
     batches = pa.table({name: [] for name in typed.names}, schema=typed)
     tables = [
         batches, pa.RecordBatchReader.from_batches(typed, []), pa.Table.from_batches([], schema=typed), pa.table(untyped),
-        pl.DataFrame(untyped), pl.from_arrow(batches), pd.DataFrame(untyped), untyped,
+        pl.DataFrame(untyped), pl.from_arrow(batches), batches.to_pandas(), untyped,
     ]
     for table in tables:
         with pytest.raises(rp.InputError, match="the table has no rows: expected a row for each edge"):

@@ -181,7 +181,8 @@ def hook(*lines: str) -> str:
         (["s = 0", "i = 7", "for k in range(2):", "    s += i", "    for i in range(3):", "        s += 1", "return Vote(u.label, s)"], 12,
          "i has a value before the loop, .* call the variable of the loop another name"),
         (["x = 1.5", "return Vote(u.label, 1)"], 8, r"the type of this float is not known; say it: f32\(1.5\), or x: f32 = 1.5$"),
-        (["for i in range(3):", "    i += 1", "return Vote(u.label, 1)"], 9, "`i` does not change; assign to another variable$"),
+        (["x = u32.MAXX", "return Vote(u.label, x)"], 8, r"`u32\.MAXX` is not known here; constants are u32\.MAX, f32\.INFINITY"),
+        (["u = 3", "return Vote(1, 1)"], 8, "`u` does not change; assign to another variable$"),
         (["return Vote(u.label, u32(math.pi))"], 8, "of math, hooks have sqrt, .* and pow; .* such as PI = math.pi"),
     ],
 )

@@ -817,23 +817,24 @@ def exported(values: Any, wanted: Callable[[], Collection[str] | None] = lambda:
     return frame.drop(foreign)
 
 
-def refuse_nulls(values: Any, wanted: Callable[[], Collection[str]]) -> None:
-    """Refuses a table or a column of polars if a wanted column has rows, and a value in none of them.
-
-    ``wanted`` gives the columns of a table, or the name of a column in messages.
-    """
-    if package_of(values) != "polars":
+def refuse_nulls(table: Any, wanted: Callable[[], Collection[str]]) -> None:
+    """Refuses a data frame of polars if a wanted column has rows, and a value in none of them."""
+    if package_of(table) != "polars" or not hasattr(table, "get_columns"):
         return
-    if hasattr(values, "get_columns"):
-        columns = values.get_columns()
-    elif hasattr(values, "to_frame"):
-        columns = [values.alias(*wanted())]
-    else:
-        return
-    nulls = [column.name for column in columns if str(column.dtype) == "Null" and len(column)]
+    nulls = [column.name for column in table.get_columns() if is_null(column)]
     for name in wanted() if nulls else ():
         if name in nulls:
-            raise InputError(f"the column {name!r} is Null of polars: none of its rows has a value")
+            raise no_value(name)
+
+
+def is_null(column: Any) -> bool:
+    """Returns whether a column of polars has rows, and a value in none of them."""
+    return str(column.dtype) == "Null" and len(column) > 0
+
+
+def no_value(name: str) -> InputError:
+    """Returns the error of such a column of this name."""
+    return InputError(f"the column {name!r} is Null of polars: none of its rows has a value")
 
 
 def package_of(value: Any) -> str:
@@ -884,7 +885,8 @@ def column(values: Any, name: str) -> Any:
     if is_of_pandas(values):
         return pandas_column(series_of(values, name), name)
     if hasattr(values, "__arrow_c_array__") or hasattr(values, "__arrow_c_stream__") or isinstance(values, list):
-        refuse_nulls(values, lambda: [name])
+        if package_of(values) == "polars" and hasattr(values, "to_frame") and is_null(values):
+            raise no_value(name)
         return exported(values)
     if hasattr(values, "detach"):
         values = values.detach().cpu().numpy()

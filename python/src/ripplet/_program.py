@@ -230,7 +230,7 @@ def in_python(message: str) -> str:
     message = re.sub(r"write `let mut \w+`", "assign to another variable", message)
     message = re.sub(r"`([\d_.]+)_([uif](?:32|64))`", r"`\2(\1)`", message)
     message = re.sub(r"`(\w+)::from\(x\)`", r"`\1(x)`", message)
-    message = re.sub(r"`(\w+)::(\w+)`", r"`\1.\2`", message)
+    message = re.sub(r"\b(\w+)::(\w+)\b", r"\1.\2", message)
     message = re.sub(r"`as (\w+)`", r"`\1(x)`", message)
     return re.sub(r"`(\w+) as (\w+)`", r"`\2(\1)`", message)
 
