@@ -89,7 +89,7 @@ struct PlantedArguments {
     /// The share of edges that lead out of their community, from 0 to 1.
     #[arg(long, value_name = "SHARE", default_value_t = 0.3)]
     mixing: f64,
-    /// Exponent of the degrees' power law [default: 2.5].
+    /// Exponent of the degrees' power law [default: 2].
     #[arg(long, value_name = "X")]
     degree_exponent: Option<f64>,
     /// The largest degree [default: 15 times the average].

@@ -222,7 +222,7 @@ fn a_graph_without_vertices_is_written_where_it_can_be_read() {
     let sandbox = Sandbox::new();
     sandbox.ok("generate planted --vertices 0 -o none.rg");
     for name in ["none.mtx", "none.graph", "none.e"] {
-        sandbox.fails(&format!("convert none.rg {name}"), 1, &[name, "without vertices", ".json"]);
+        sandbox.fails(&format!("convert none.rg {name}"), 2, &[name, "without vertices", ".json"]);
     }
     sandbox.ok("convert none.rg none.json");
     sandbox.ok("info none.json");
