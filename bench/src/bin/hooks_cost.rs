@@ -164,7 +164,7 @@ mod by_hand {
         incoming: Option<Neighbors<'a>>,
     }
 
-    /// The state of a run; all arrays but `parts` and `active` have one value a vertex or label.
+    /// The state of a run; all arrays but `parts` and `active` have one value per vertex or label.
     struct State<'a, const GENERAL: bool> {
         parts: Vec<Part<'a>>,
         labels: Vec<AtomicU32>,

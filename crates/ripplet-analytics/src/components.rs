@@ -108,7 +108,7 @@ pub fn plan_on_ranks<'g>(graph: impl Into<GraphView<'g>>) -> Plan {
 /// [`components`], on each of them.
 ///
 /// Each rank connects its own vertices with their neighbours. Then ranks join their trees in pairs, and rank 0 sends the
-/// result to all: 4 bytes a vertex in each of ⌈log₂ ranks⌉ + 1 steps.
+/// result to all: 4 bytes per vertex in each of ⌈log₂ ranks⌉ + 1 steps.
 ///
 /// # Errors
 /// If the observer cancels, memory is refused, or a message fails.

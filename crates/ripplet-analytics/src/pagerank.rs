@@ -124,7 +124,7 @@ impl Jumps {
     /// Returns jumps to some vertices of a graph of `vertices` vertices, in proportion to their weights; those of a
     /// vertex that comes repeatedly add up.
     ///
-    /// Memory: 8 bytes a vertex of the graph.
+    /// Memory: 8 bytes per vertex of the graph.
     ///
     /// # Errors
     /// If no vertex has a weight above 0, a weight is negative or no finite number, the sum of all is too large, a vertex

@@ -19,7 +19,7 @@ use std::path::PathBuf;
 /// along their directions, to the vertex, or sums of their weights with --weighted; vertices without
 /// a path to it do not count. The time grows with vertices times edges of a graph.
 ///
-/// OUT has a line or a row a vertex: its `graph` if INPUT is a batch, its id and its `value`. It is .txt, .tsv,
+/// OUT has one line or row per vertex: its `graph` if INPUT is a batch, its id and its `value`. It is .txt, .tsv,
 /// .csv or .jsonl (each also .gz or .zst), .parquet or .arrow; `-` is standard output. It appears whole or not at
 /// all.
 #[derive(Args)]
@@ -56,7 +56,7 @@ pub struct HarmonicArguments {
 
 /// Find each vertex's betweenness, or each edge's: the number of shortest paths through it.
 ///
-/// INPUT and OUT are as for `ripplet closeness`; with --edges, OUT has a line or a row an edge: its `source`,
+/// INPUT and OUT are as for `ripplet closeness`; with --edges, OUT has one line or row per edge: its `source`,
 /// its `target` and its `value`. Several shortest paths between two vertices have equal shares of 1; in an
 /// undirected graph two vertices count once.
 #[derive(Args)]

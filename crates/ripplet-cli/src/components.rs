@@ -12,7 +12,7 @@ use serde::Serialize;
 ///
 /// INPUT is as for `ripplet closeness`. The time grows with the number of edges.
 ///
-/// OUT has a line or a row a vertex: its `graph` if INPUT is a batch, its id and its `component`, which is
+/// OUT has one line or row per vertex: its `graph` if INPUT is a batch, its id and its `component`, which is
 /// called by the id of one of its vertices. It is .txt, .tsv, .csv or .jsonl (each also .gz or .zst), .parquet or
 /// .arrow; `-` is standard output. It appears whole or not at all.
 #[derive(Args)]

@@ -13,7 +13,7 @@ use serde::Serialize;
 /// INPUT is as for `ripplet closeness`. With --directed, arcs in both directions count. The time grows with the
 /// number of edges.
 ///
-/// OUT has a line or a row a vertex: its `graph` if INPUT is a batch, its id and its `coreness`. It is .txt, .tsv,
+/// OUT has one line or row per vertex: its `graph` if INPUT is a batch, its id and its `coreness`. It is .txt, .tsv,
 /// .csv or .jsonl (each also .gz or .zst), .parquet or .arrow; `-` is standard output. It appears whole or not at
 /// all.
 #[derive(Args)]

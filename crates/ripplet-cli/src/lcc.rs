@@ -17,7 +17,7 @@ use serde::Serialize;
 /// INPUT is as for `ripplet closeness`. Edges count once, whatever their weights; edges from a
 /// vertex to itself do not count.
 ///
-/// OUT has a line or a row a vertex: its `graph` if INPUT is a batch, its id, the coefficient (`value`, from 0 to 1) and, with
+/// OUT has one line or row per vertex: its `graph` if INPUT is a batch, its id, the coefficient (`value`, from 0 to 1) and, with
 /// --triangles, how many triangles it is a corner of. It is .txt, .tsv, .csv or .jsonl (each also .gz or
 /// .zst), .parquet or .arrow; `-` is standard output. It appears whole or not at all.
 #[derive(Args)]

@@ -17,7 +17,7 @@ use std::path::PathBuf;
 /// --personalize to some of them. From a vertex without arcs it jumps. The ranks of a graph add up to 1. The time
 /// grows with edges times rounds.
 ///
-/// OUT has a line or a row a vertex: its `graph` if INPUT is a batch, its id and its `value`. It is .txt, .tsv,
+/// OUT has one line or row per vertex: its `graph` if INPUT is a batch, its id and its `value`. It is .txt, .tsv,
 /// .csv or .jsonl (each also .gz or .zst), .parquet or .arrow; `-` is standard output. It appears whole or not at
 /// all.
 #[derive(Args)]

@@ -10,7 +10,7 @@
 //! communities. Communities beyond [`DrawOptions::communities`] and members beyond
 //! [`DrawOptions::members`] are left out of the picture, and the picture says how many.
 //!
-//! Memory: 16 bytes a vertex, 8 bytes per pair of drawn communities and thread, and the picture.
+//! Memory: 16 bytes per vertex, 8 bytes per pair of drawn communities and thread, and the picture.
 //!
 //! Time: one pass over the arcs, parallel; the layout takes `O(communities²)` per step.
 //!

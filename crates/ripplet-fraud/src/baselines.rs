@@ -12,7 +12,7 @@
 //! The graph is that of a window: undirected, and without self-loops. A baseline reads all arcs once, PageRank in each of its
 //! rounds.
 //!
-//! Memory: 8 bytes a vertex for the result; PageRank needs 24 more. Determinism: the same bits on any number
+//! Memory: 8 bytes per vertex for the result; PageRank needs 24 more. Determinism: the same bits on any number
 //! of threads, as sums follow a vertex's list; [`ripplet_analytics::pagerank`] says so of its own.
 //!
 //! Reference: Haveliwala, *Topic-sensitive PageRank*, WWW 2002 (restarts at a set).

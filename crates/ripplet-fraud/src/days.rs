@@ -12,9 +12,9 @@
 //!
 //! Beside the sums, each single transaction is kept ([`Payments`]).
 //!
-//! Memory: 8 bytes an arc and 8 a vertex with arcs; 8 more an arc with amounts. A transaction takes 16 bytes,
-//! 24 with amounts, and 8 more if a row links more than two entities. While a day is built: 24 bytes a row
-//! and 16 an arc more.
+//! Memory: 8 bytes per arc and 8 per vertex with arcs; 8 more per arc with amounts. A transaction takes 16 bytes,
+//! 24 with amounts, and 8 more if a row links more than two entities. While a day is built: 24 bytes per row
+//! and 16 per arc more.
 
 use crate::KindId;
 use crate::payments::{Payments, Transfer, sort_key};

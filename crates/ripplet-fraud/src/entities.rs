@@ -4,7 +4,7 @@
 //! the order in which they are first seen, and keep their numbers in all windows of a run, so that no window
 //! renumbers. Numbers follow from the order of the rows alone, not from threads or hashes.
 //!
-//! Memory: about 27 bytes a vertex beside the bytes of its id.
+//! Memory: about 27 bytes per vertex beside the bytes of its id.
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 use ripplet_graph::{MAX_VERTICES, OutOfMemory, VertexId, memory};

@@ -12,7 +12,7 @@
 //!
 //! The table is read twice: first for the types of text columns, then for the values.
 //!
-//! Memory: 4 bytes a cell, 31 a row beside the bytes of its id, and each different category once.
+//! Memory: 4 bytes a cell, 31 per row beside the bytes of its id, and each different category once.
 
 use crate::entities::{Entities, EntityError, KindId};
 use crate::seeds::{self, ListError};

@@ -4,7 +4,7 @@
 //! keeps each transaction with its direction, exact amount and time. It is sorted by payer, payee and time,
 //! so that two binary searches find the transactions of an edge.
 //!
-//! Memory: 16 bytes a transaction, 24 with amounts.
+//! Memory: 16 bytes per transaction, 24 with amounts.
 
 use crate::Timestamp;
 use ripplet_graph::VertexId;

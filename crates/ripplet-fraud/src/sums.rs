@@ -3,7 +3,7 @@
 //! While all amounts of a day together are within the bound of one pair, no pair can exceed it, and one
 //! number a day suffices. Beyond that (11 million million cents), sums are kept pair by pair.
 //!
-//! Memory: 8 bytes a day; beyond the bound some 20 bytes a pair and day.
+//! Memory: 8 bytes per day; beyond the bound some 20 bytes a pair and day.
 
 use crate::days::MOST_AMOUNT;
 use crate::payments::Transfer;

@@ -10,7 +10,7 @@
 //! `mixing` is their μ: the share of a vertex's edges that leave its community. Ids are permuted,
 //! so that they hold no information about communities.
 //!
-//! Memory: the table (8 bytes an edge), 16 bytes a vertex, and 4 bytes for each end of an edge
+//! Memory: the table (8 bytes per edge), 16 bytes per vertex, and 4 bytes for each end of an edge
 //! between communities. Time: linear. Reference: *Benchmark graphs for testing community
 //! detection algorithms*, Physical Review E 78, 2008.
 

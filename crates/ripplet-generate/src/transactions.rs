@@ -21,7 +21,7 @@
 //!
 //! **Rings.** In each stretch of buyers, and of the items that arrived with them, some vertices form a ring.
 //! In the ten days after all of them have arrived, each of its 8 to 24 buyers buys each of its 3 to 6 items
-//! with probability 0.3 a day. Their other transactions, drawn as those of all vertices, hide the ring.
+//! with probability 0.3 per day. Their other transactions, drawn as those of all vertices, hide the ring.
 //!
 //! **Independent lists.** The list of a vertex is computed from its number alone: the stubs of a vertex and
 //! the owner of a stub take constant time, and no edge list exists. Memory: at most 1.5 MB of tables, and the
@@ -63,7 +63,7 @@ pub struct Transactions {
     pub item_exponent: f64,
     /// The share of buyers that are in a ring, from 0 to 0.5; by default 0.01.
     pub ring_share: f64,
-    /// Whether the graph has weights, 4 bytes an arc: the number of an edge's transactions.
+    /// Whether the graph has weights, 4 bytes per arc: the number of an edge's transactions.
     pub weighted: bool,
     /// Seed of the random streams.
     pub seed: u64,

@@ -4,7 +4,7 @@
 //! (a site), the rest to vertices anywhere, chosen by a power law over a random ranking, so that
 //! few hubs attract many. Links repeat in small blocks; the graph builder merges them.
 //!
-//! Memory: the table, and 4 bytes a block. Truth: [`Web::blocks`].
+//! Memory: the table, and 4 bytes per block. Truth: [`Web::blocks`].
 
 use crate::permutation::Permutation;
 use crate::random::{PowerLaw, Stream, derive};

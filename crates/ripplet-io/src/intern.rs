@@ -9,8 +9,8 @@
 //! holds the ids, and a rank is a population count. Otherwise the ids are sorted and searched. *Names*: see
 //! [`crate::names`].
 //!
-//! Memory: beside the ends, at most 6 bytes an edge for the bitmap, or 16 a distinct id for the sorted ids.
-//! The rewritten columns take 8 bytes an edge, while blocks of ends are freed one by one. If memory
+//! Memory: beside the ends, at most 6 bytes per edge for the bitmap, or 16 a distinct id for the sorted ids.
+//! The rewritten columns take 8 bytes per edge, while blocks of ends are freed one by one. If memory
 //! allocation fails, that is an error.
 //!
 //! Determinism: ranks follow the order of the ids, so nothing depends on threads or hash values.

@@ -1,13 +1,13 @@
-//! Reads labels: a file with one line or row a vertex, its id and its label.
+//! Reads labels: a file with one line or row per vertex, its id and its label.
 //!
 //! A reference assigns a label to each vertex, and labels are vertices ([`read_labels`]). The initial labels
-//! of a run may be any output of ripplet with one community a vertex: communities by name or by number, and
+//! of a run may be any output of ripplet with one community per vertex: communities by name or by number, and
 //! vertices without one ([`read_initial_labels`]).
 //!
 //! All table formats are supported: `.txt` (and names without a known extension, such as LDBC's reference
 //! outputs), `.tsv`, `.csv`, `.jsonl`, each also compressed, `.parquet` and `.arrow`: see `labelled.rs`.
 //!
-//! Memory: 12 bytes a row and 4 a vertex. For initial labels 8 a vertex, and the communities' names.
+//! Memory: 12 bytes per row and 4 per vertex. For initial labels 8 per vertex, and the communities' names.
 
 use crate::fault::Fault;
 use crate::label_table::{LabelSummary, LabelTable, MembershipForm};
@@ -75,7 +75,7 @@ pub struct InitialLabels {
     pub summary: LabelSummary,
 }
 
-/// Reads the initial labels of a run: any output of ripplet with one community a vertex.
+/// Reads the initial labels of a run: any output of ripplet with one community per vertex.
 ///
 /// Vertices without a row, or with an empty label, have none. If a label is no vertex of the graph, all
 /// labels are names, and each name is a community.

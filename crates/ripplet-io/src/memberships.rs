@@ -4,8 +4,8 @@
 //!
 //! ```text
 //! Rows          a line or a row a membership: `id community`, as ripplet writes it; other columns are skipped
-//! Memberships   a line a vertex: its id and all its communities, as in LFR's `community.dat`
-//! Members       a line a community: the ids of its members, as SNAP's `…cmty.txt`; communities are called 1, 2, …
+//! Memberships   one line per vertex: its id and all its communities, as in LFR's `community.dat`
+//! Members       one line per community: the ids of its members, as SNAP's `…cmty.txt`; communities are called 1, 2, …
 //! ```
 //!
 //! The form is detected for rows of two fields, for rows under a header, and for a vertex, a tab and several
@@ -62,7 +62,7 @@ pub fn read_memberships(
 /// use ripplet_graph::VertexIds;
 /// use ripplet_io::{Format, MembershipForm, parse_memberships};
 ///
-/// // A community a line: its members.
+/// // A community per line: its members.
 /// let ids = VertexIds::Consecutive { first: 0, count: 3 };
 /// let text = b"0 1\n1 2\n";
 /// let found = parse_memberships(text, MembershipForm::Members, Format::EdgeList, &ids)?;

@@ -37,7 +37,7 @@
 //! one cannot cause an endless loop. Memory: the pages of the file, which the system may evict. Overwriting
 //! or truncating the file *in place* while it is open breaks its reader; [`SwarmWriter`] never does that.
 //!
-//! **Writing** streams: only the offsets of graphs and names are copied, which is 16 bytes a graph (24
+//! **Writing** streams: only the offsets of graphs and names are copied, which is 16 bytes per graph (24
 //! directed), and 8 a name, of the part that is written.
 
 use crate::map::map;

@@ -160,7 +160,7 @@ pub(crate) fn join(
     }
 }
 
-/// Whether a format is a table with a row an edge, whose vertices are those of its edges alone.
+/// Whether a format is a table with one row per edge, whose vertices are those of its edges alone.
 pub(crate) fn is_table(format: Format) -> bool {
     use Format::{Arrow, Csv, EdgeList, JsonLines, Parquet, Tsv};
     matches!(format, EdgeList | Tsv | Csv | JsonLines | Parquet | Arrow)

@@ -18,7 +18,7 @@
 //! number of graphs, some of which may be empty. Without labels, each graph from 1 to the largest must have a
 //! vertex, so that a wrong digit does not create a million empty graphs.
 //!
-//! **Memory.** 4 bytes a vertex, 16 if the indicator does not ascend, and 12 a row of `DS_A.txt` (24 while
+//! **Memory.** 4 bytes per vertex, 16 if the indicator does not ascend, and 12 per row of `DS_A.txt` (24 while
 //! rows are joined), beside the batch.
 //!
 //! **Determinism.** Nothing depends on the number of threads, the first error included.

@@ -3,7 +3,7 @@
 //! The formats are `.txt` (and names without a known extension), `.tsv` and `.csv`, each also compressed. The
 //! first two fields of a line count; a header is skipped.
 //!
-//! Memory: 24 bytes a row while a chunk is read, and 8 a vertex.
+//! Memory: 24 bytes per row while a chunk is read, and 8 per vertex.
 //!
 //! Determinism: the result and the first error do not depend on the number of threads.
 

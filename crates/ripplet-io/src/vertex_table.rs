@@ -1,9 +1,9 @@
-//! Reads vertex tables: one row a vertex, with its id, and columns by name.
+//! Reads vertex tables: one row per vertex, with its id, and columns by name.
 //!
 //! `.tsv` and `.csv` (each also compressed) have a header; `.parquet` and `.arrow` name their columns. The id
 //! is the column `id` (or `vertex`, `node`, `name`), else the first one. Other columns are skipped.
 //!
-//! Memory: 4 bytes a vertex and column; for Parquet and Arrow also the decoded columns.
+//! Memory: 4 bytes per vertex and column; for Parquet and Arrow also the decoded columns.
 //!
 //! Determinism: one thread reads the rows in their order.
 
@@ -21,7 +21,7 @@ use bytes::Bytes;
 use ripplet_graph::{ExternalId, OutOfMemory, VertexId, VertexIds, memory};
 use std::path::Path;
 
-/// Column of a vertex table: one value a vertex.
+/// Column of a vertex table: one value per vertex.
 #[derive(Clone, Debug, PartialEq)]
 pub enum VertexValues {
     /// Integers.

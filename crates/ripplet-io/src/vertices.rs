@@ -4,7 +4,7 @@
 //! `id`, `vertex`, `node` or `name`. `.parquet` and `.arrow` have a column of ids. A line with several fields and without a
 //! header is refused.
 //!
-//! Memory: 4 bytes a vertex, 8 with weights, and 1 per vertex of the graph.
+//! Memory: 4 bytes per vertex, 8 with weights, and 1 per vertex of the graph.
 
 use crate::fault::Fault;
 use crate::seeds::COLUMNS;

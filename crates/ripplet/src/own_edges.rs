@@ -49,7 +49,7 @@ pub fn graph_from_edges<E: Edge>(edges: impl IntoIterator<Item = E>) -> Result<G
     Ok(GraphBuilder::new().build(edge_table(edges)?)?)
 }
 
-/// Builds a graph from Arrow batches of one schema, with a row per edge.
+/// Builds a graph from Arrow batches of one schema, with one row per edge.
 ///
 /// The options say which columns have the ends and the weight, as for a Parquet file, and how the
 /// graph is built.

@@ -426,7 +426,7 @@ class Communities:
         Returns
         -------
         pandas.DataFrame
-            A row a vertex: its ``id``, ``part_1`` (the finest), ``part_2`` and so on, at most 8, and ``community``: numbers
+            A row per vertex: its ``id``, ``part_1`` (the finest), ``part_2`` and so on, at most 8, and ``community``: numbers
             from 0, the largest first.
 
         Raises
@@ -773,7 +773,7 @@ def communities(
     param : dict, optional
         Parameters of a program of your own by their names, beside those that it has.
     vertex_table : table, dict or path, optional
-        The columns that a program of your own reads: a row a vertex with a column ``id``; without one, in the order of
+        The columns that a program of your own reads: one row per vertex with a column ``id``; without one, in the order of
         ``ids``.
     check_program : bool, default False
         Whether the promises of a program of your own are tested before the run, on a sample of vertices.

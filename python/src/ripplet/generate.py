@@ -33,7 +33,7 @@ def planted(
     Parameters
     ----------
     vertices, edges : int
-        Numbers of vertices, and of edges that are drawn, 10 a vertex by default: repeated ones are merged, so that the graph
+        Numbers of vertices, and of edges that are drawn, 10 per vertex by default: repeated ones are merged, so that the graph
         has fewer, above all if it is small.
     mixing : float, default 0.3
         Share of edges that lead out of their community.

@@ -55,7 +55,7 @@ impl Lcc {
     /// Computes the coefficients together with other processes, each with the lists of its own vertices: the result of
     /// [`Lcc::run`], on each of them.
     ///
-    /// Messages: the lists of each rank to each other one, 4 bytes an edge (directed: 5), and 8 bytes a vertex for each sum of
+    /// Messages: the lists of each rank to each other one, 4 bytes per edge (directed: 5), and 8 bytes per vertex for each sum of
     /// triangles and each result.
     ///
     /// # Errors

@@ -18,7 +18,7 @@ impl PageRank {
     /// Computes the ranks together with other processes, each with the lists of its own vertices: the bits of
     /// [`PageRank::run`] or, with jumps, [`PageRank::run_personalized`], on each of them.
     ///
-    /// Messages: in each round the next ranks, 8 bytes a vertex, to each other rank.
+    /// Messages: in each round the next ranks, 8 bytes per vertex, to each other rank.
     ///
     /// # Errors
     /// The errors of these; and if a message fails.

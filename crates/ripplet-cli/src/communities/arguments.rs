@@ -34,7 +34,7 @@ use std::path::PathBuf;
 /// input. A pattern in quotes, 'days/*.csv', reads all tables that match as one. A batch is a folder or an archive of such files, a TU data set,
 /// a .swarm or, with --batch, a table.
 ///
-/// OUT has a line or a row a vertex, its id and its community, which is called by the id of one of
+/// OUT has one line or row per vertex, its id and its community, which is called by the id of one of
 /// its vertices; `--program slpa` and `seeded` add a strength, and a vertex may have several rows or
 /// none; of a batch, the first column is `graph`. It is .txt, .tsv, .csv or .jsonl (each also .gz or .zst), .parquet or .arrow; `-` is
 /// standard output. As .graphml, .gexf, .gml, .json (node-link) or .dot (each also .gz or .zst), it is the graph, and the
@@ -67,7 +67,7 @@ pub struct Arguments {
     pub building: BuildArguments,
     #[command(flatten)]
     pub batch: BatchArguments,
-    /// Labels to begin with: a file or a folder as OUT is, with one community a vertex.
+    /// Labels to begin with: a file or a folder as OUT is, with one community per vertex.
     ///
     /// It is .txt, .tsv, .csv, .jsonl, .parquet or .arrow, or several files by a pattern in quotes. Vertices without a row begin without a label. If a label is no vertex of the graph, as with --names number, all
     /// are names, and each is a community.
@@ -92,7 +92,7 @@ pub struct Arguments {
     /// It goes to standard output, or to standard error if OUT is standard output.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000), help_heading = "Output")]
     pub top: Option<u32>,
-    /// Write the columns that a program of your own wrote, as a table with a row a vertex.
+    /// Write the columns that a program of your own wrote, as a table with one row per vertex.
     #[arg(long, value_name = "FILE", requires = "program_file", help_heading = "Output")]
     pub columns_out: Option<PathBuf>,
     /// Before the run, test the promises of the program, such as `score_bound`, on a sample of

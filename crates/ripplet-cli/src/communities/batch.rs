@@ -241,7 +241,7 @@ fn needs(worker: &CommunitiesWorker, part: BatchSlice<'_>) -> Result<PartNeeds, 
     Ok(PartNeeds { host, answer, ..PartNeeds::default() })
 }
 
-/// Names and sizes of a graph's communities. Memory: 4 bytes a vertex of the largest graph so far, and 24 bytes a
+/// Names and sizes of a graph's communities. Memory: 4 bytes per vertex of the largest graph so far, and 24 bytes a
 /// community of it if communities are not named by one of their vertices.
 #[derive(Default)]
 struct Numbering {

@@ -108,7 +108,7 @@ fn no_columns(path: &Path, wanted: &[(&str, ValueKind)]) -> Failure {
     )
 }
 
-/// The refusal of a table by a program whose columns all have several values a vertex, as `column` has.
+/// The refusal of a table by a program whose columns all have several values per vertex, as `column` has.
 fn only_arrays(path: &Path, column: &ColumnSpec) -> Failure {
     let ColumnSpec { name, len, .. } = column;
     Failure::refused(
@@ -157,7 +157,7 @@ impl FileJob {
     ) -> Result<Settings, Failure> {
         let Some(path) = &self.table else { return Ok(settings) };
         console.stage(format!("reading {}", path.display()));
-        // A table has one value a vertex and column.
+        // A table has one value per vertex and column.
         let specs: Vec<&ColumnSpec> =
             self.columns.iter().filter(|column| column.len == 1).collect();
         let kind = |kind| match kind {

@@ -13,7 +13,7 @@ pub struct FileArguments {
     /// A parameter of the program, once for each.
     #[arg(long, value_name = "NAME=VALUE", value_parser = named, requires = "program_file")]
     pub param: Vec<(String, String)>,
-    /// A table with a row a vertex (.csv, .tsv, .parquet, .arrow): a column `id`, and columns that
+    /// A table with one row per vertex (.csv, .tsv, .parquet, .arrow): a column `id`, and columns that
     /// the program reads.
     #[arg(long, value_name = "FILE", requires = "program_file")]
     pub vertex_table: Option<PathBuf>,

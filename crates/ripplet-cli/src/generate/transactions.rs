@@ -25,8 +25,8 @@ use std::path::{Path, PathBuf};
 
 /// Buyers and items over days, with rings of fraud: sizes of the CGLP paper's Table 8.
 ///
-/// Of 10 days, 460 million vertices and 1.7 thousand million edges; of 100 days, 1010 million and
-/// 11.6 thousand million; --scale is a share of that. An .rg or .rgz is written shard by shard; a table
+/// 10 days have 460 million vertices and 1.7 billion edges; 100 days have 1.01 billion and 11.6 billion;
+/// --scale is a share of that. An .rg or .rgz is written shard by shard; a table
 /// (.csv, .tsv, .parquet, .arrow) gets each transaction: source, target, day, amount; another
 /// format takes the whole graph's memory.
 #[derive(Args)]

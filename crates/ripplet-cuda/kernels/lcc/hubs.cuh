@@ -18,7 +18,7 @@ namespace ripplet {
 // bin's degrees differ by a 32nd at most. Vertices of degree below 32 are no hubs, as they have no five bits behind
 // the highest.
 constexpr u32 BINS = 1024, LEAST_DEGREE = 32;
-// Vertices whose degrees a block counts: 16 a thread, which then clears and adds 4 bins. Not measured against others.
+// Vertices whose degrees a block counts: 16 per thread, which then clears and adds 4 bins. Not measured against others.
 constexpr u32 BINNED = 4096;
 
 RIPPLET_FN u32 bin_of(u32 degree) {

@@ -30,7 +30,7 @@ RIPPLET_FN Vote vote_of(const Chooser& v, const Arc& arc) {
 }
 
 // Reads a thread's arcs: up to `COUNT` of those from number `first` on, which a block of `THREADS` threads
-// reads together. `room` is the block's shared memory; compressed lists use 8 bytes an arc of it during the
+// reads together. `room` is the block's shared memory; compressed lists use 8 bytes per arc of it during the
 // call.
 template <u32 THREADS, u32 COUNT>
 RIPPLET_FN void read_arcs(const LpState& state, const Place& place, u32 first, unsigned char* room, Arc (&arcs)[COUNT]) {

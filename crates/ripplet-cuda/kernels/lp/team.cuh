@@ -5,7 +5,7 @@
 //     Warp          | 0 ... 31 |                         Lanes<32>
 //     Block<256>    | warp 0 | warp 1 | ... | warp 7 |   each warp reduces, then all warps reduce the 8 values
 //
-// Shared memory of a `Block`: 32 bytes a warp (`BYTES`), one value each.
+// Shared memory of a `Block`: 32 bytes per warp (`BYTES`), one value each.
 #pragma once
 
 namespace ripplet {

@@ -20,7 +20,7 @@ constexpr u32 BLOCK = 256;
 // Threads of a block that takes a vertex of the largest class: two such blocks fit a multiprocessor's shared memory
 // (`table.cuh`). They take half of the time of `social` (`refine-gpu-kernels.txt` in `bench/runs/2026-11-26-h100`).
 constexpr u32 LARGE_BLOCK = 512;
-// Vertices of a block of the kernels that number parts: 8 a thread. One block then sums up the counts of all blocks.
+// Vertices of a block of the kernels that number parts: 8 per thread. One block then sums up the counts of all blocks.
 constexpr u32 NUMBERED = 2048;
 
 // The largest degree of each class but the last, and how many lanes take a vertex. A table has at least two slots for

@@ -15,9 +15,9 @@
 //!   (`count.cuh`).
 //!
 //! # Memory
-//! On the device, beside the graph: 4 bytes an edge (and a bit, if the graph is directed) and 16
-//! bytes a vertex. Offsets, slices and names of hubs add at most 2 % of the former and a tenth of a
-//! byte a vertex. Triangles add 8 bytes a vertex, and a graph of 2³² edges or more 4 bytes a
+//! On the device, beside the graph: 4 bytes per edge (and a bit, if the graph is directed) and 16
+//! bytes per vertex. Offsets, slices and names of hubs add at most 2 % of the former and a tenth of a
+//! byte per vertex. Triangles add 8 bytes per vertex, and a graph of 2³² edges or more 4 bytes a
 //! vertex; see [`DeviceLcc::plan`]. The bit matrix reuses memory that is needed only before the
 //! lists exist.
 //!

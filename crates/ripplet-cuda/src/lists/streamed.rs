@@ -9,7 +9,7 @@
 //!   (`load.rs`).
 //!
 //! If several devices share the graph, this holds for the vertices of each device, and it has no
-//! lists of others. The index of all lists is on the device: 4 bytes a vertex, or 3 for compressed
+//! lists of others. The index of all lists is on the device: 4 bytes per vertex, or 3 for compressed
 //! lists.
 
 use super::kernel::{

@@ -23,7 +23,7 @@ impl Volumes {
     /// Computes the shares in one pass over the graph, if the program uses volumes.
     ///
     /// # Errors
-    /// [`RunError::OutOfMemory`] if the host has no memory for 4 bytes a vertex.
+    /// [`RunError::OutOfMemory`] if the host has no memory for 4 bytes per vertex.
     pub fn of(task: Task<'_>) -> Result<Volumes, RunError> {
         let Task { graph, program, settings, .. } = task;
         if program.label_total != LabelTotal::Volume {

@@ -14,8 +14,8 @@
 //!   results are then added in order.
 //!
 //! # Memory
-//! The lists that are read, 16 bytes a graph for its item of work, and the values: mostly 8 bytes a
-//! vertex, or 8 a pair or 16 an arc. [`DeviceSwarm::plan`] returns all of it. The memory is kept
+//! The lists that are read, 16 bytes per graph for its item of work, and the values: mostly 8 bytes a
+//! vertex, or 8 a pair or 16 per arc. [`DeviceSwarm::plan`] returns all of it. The memory is kept
 //! from run to run, and grows with the largest. Graphs that do not fit together are processed in
 //! several parts.
 //!

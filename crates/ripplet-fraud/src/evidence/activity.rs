@@ -3,8 +3,8 @@
 //! A day is one of UTC, from midnight to midnight, whatever the slide: if windows slide by less than a day, the runs
 //! of a day count as one. Of a window that begins or ends within a day, the part that it has counts as a day.
 //!
-//! Two passes over the transactions of the window's days. Memory: 112 bytes a vertex while they run, 32 of them
-//! for the result, and 8 a transaction of a day of several runs. Determinism: one thread, sums in the order of
+//! Two passes over the transactions of the window's days. Memory: 112 bytes per vertex while they run, 32 of them
+//! for the result, and 8 per transaction of a day of several runs. Determinism: one thread, sums in the order of
 //! runs, payers and payees.
 
 use crate::days::DayAdjacency;

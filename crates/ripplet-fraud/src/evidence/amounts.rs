@@ -19,7 +19,7 @@
 //! them counts in runs of several as the mean of the instant, and no shift is within an instant. Instants that are
 //! nearer than 2⁻³² of the window's span count as one.
 //!
-//! Memory: 72 bytes a vertex. Determinism: one thread processes a vertex, transactions in the order of their
+//! Memory: 72 bytes per vertex. Determinism: one thread processes a vertex, transactions in the order of their
 //! times, and those of one instant in the order of their residuals.
 
 use super::sides::{Side, Sides};

@@ -1,6 +1,6 @@
 //! Communities of a window at several resolutions, and the known bad in each.
 //!
-//! Communities do not depend on the known bad, so that they are found once a window. Memory: 8 bytes a vertex
+//! Communities do not depend on the known bad, so that they are found once a window. Memory: 8 bytes per vertex
 //! and resolution, and what label propagation needs meanwhile.
 
 use super::folds::{FOLDS, Folds, Parts, View};

@@ -18,7 +18,7 @@
 //! from the end it looks at [`MOST_FROM_END`] payments at most, those after the first payment in the order of time,
 //! receipts of `a` before those of its payers. Forward it looks at [`MOST_FORWARD`] at most.
 //!
-//! Memory: 8 bytes a vertex. Determinism: each search depends on the transactions alone, and counts are integers.
+//! Memory: 8 bytes per vertex. Determinism: each search depends on the transactions alone, and counts are integers.
 //!
 //! Reference: Kumar, Calders, *2SCENT: an efficient algorithm for enumerating all simple temporal cycles*, VLDB 2018,
 //! whose first phase also finds from where a cycle's first entity can be reached in the order of time.

@@ -4,7 +4,7 @@
 //! directions by their numbers of transactions, so that a walk with direction uses the weights of the mapping.
 //! The walk from payers to payees and the one against it are computed in one pass a step.
 //!
-//! Memory: 4 bytes an arc, 8 more while they are counted; walks take 128 bytes a vertex, 40 of them for the
+//! Memory: 4 bytes per arc, 8 more while they are counted; walks take 128 bytes per vertex, 40 of them for the
 //! result. Determinism: counts are integers; sums follow a vertex's list.
 
 use super::folds::{FOLDS, Folds, Parts};

@@ -8,7 +8,7 @@
 //! An entity without a value has [`MISSING`](crate::entity_table::MISSING), below all numbers; so has one whose
 //! partners have none. Means are not weighted, and go over partners with a value.
 //!
-//! Memory: 12 bytes a vertex for each number, 12 for each category. Determinism: sums follow a vertex's list.
+//! Memory: 12 bytes per vertex for each number, 12 for each category. Determinism: sums follow a vertex's list.
 //!
 //! References: Wu et al., *Simplifying graph convolutional networks*, ICML 2019. Micci-Barreca, *A preprocessing scheme
 //! for high-cardinality categorical attributes*, SIGKDD Explorations 3, 2001.

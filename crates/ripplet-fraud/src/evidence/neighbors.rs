@@ -1,6 +1,6 @@
 //! Known bad partners, by number and by weight, and known bad partners of partners.
 //!
-//! Memory: 60 bytes a vertex. One pass over all arcs for partners, and one for partners of partners.
+//! Memory: 60 bytes per vertex. One pass over all arcs for partners, and one for partners of partners.
 
 use super::folds::{FOLDS, Folds, Parts};
 use crate::ties::arcs;

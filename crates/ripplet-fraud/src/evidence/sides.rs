@@ -3,7 +3,7 @@
 //! Several kinds of evidence read a vertex's transactions one after another. So they are listed once, with
 //! partner, time and logarithm of the amount beside one another, and not looked up day by day.
 //!
-//! Memory: 8 bytes a transaction and side, 12 with amounts, and 8 more while a side is built; 8 a vertex.
+//! Memory: 8 bytes per transaction and side, 12 with amounts, and 8 more while a side is built; 8 per vertex.
 //! Determinism: equal times are in the order of days, payers, payees and amounts.
 
 use crate::days::DayAdjacency;

@@ -3,7 +3,7 @@
 //! The newest part of a window is the last quarter of the span from its first to its last transaction. Parts of
 //! spans are fractions, so that they are right for windows of hours and of years.
 //!
-//! Memory: 12 bytes a vertex, and 16 a transaction of the vertices in progress. Determinism: one thread processes
+//! Memory: 12 bytes per vertex, and 16 per transaction of the vertices in progress. Determinism: one thread processes
 //! a vertex.
 
 use super::sides::{Sides, VERTICES_PER_TASK};

@@ -4,7 +4,7 @@
 //! starts from, so the visits from the known bad of each fold are computed side by side, and those without a
 //! fold are the sum of the others.
 //!
-//! Memory: 64 bytes a vertex, 20 of them for the result. Determinism: sums follow a vertex's list.
+//! Memory: 64 bytes per vertex, 20 of them for the result. Determinism: sums follow a vertex's list.
 
 use super::folds::{FOLDS, Folds, Parts};
 use crate::ties::arcs;

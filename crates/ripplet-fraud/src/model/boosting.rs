@@ -3,7 +3,7 @@
 //! The fits without each fold share most of their rows. So they take their steps side by side: a pass over the rows
 //! reads the intervals of a row once, and adds to the sums of all fits.
 //!
-//! Memory: 2 bytes a row and column, and 20 bytes a row and fold. Determinism: the sums of an interval follow the
+//! Memory: 2 bytes per row and column, and 20 bytes per row and fold. Determinism: the sums of an interval follow the
 //! order of rows in each fit; columns are tasks.
 
 use super::binning::Bins;

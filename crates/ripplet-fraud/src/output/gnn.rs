@@ -20,7 +20,7 @@
 //! id_bytes, id_ends              UTF-8 and where each id ends, u8 and i64
 //! ```
 //!
-//! Memory: 4 bytes a vertex of the run, 40 a node, and 16 a member.
+//! Memory: 4 bytes per vertex of the run, 40 per node, and 16 per member.
 
 use super::WindowFindings;
 use super::tables::{Kind, Table, names, numbers};

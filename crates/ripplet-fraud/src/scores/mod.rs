@@ -21,7 +21,7 @@
 //! | `rank` | 1 for the highest score; ties go to the larger cluster, then to the smaller first member |
 //!
 //! # Cost, memory, determinism
-//! One and a half passes over the arcs of members; 4 bytes a vertex and 1 a member of any cluster.
+//! One and a half passes over the arcs of members; 4 bytes per vertex and 1 per member of any cluster.
 //! Deterministic on any number of threads: one thread processes a cluster.
 
 mod by_entities;

@@ -16,7 +16,7 @@
 //! every day in the window and added up as integers, so they too equal those of a rebuild. That takes a pass
 //! over every arc of every day.
 //!
-//! Memory: two windows' arrays (8 bytes an arc and 4 a vertex if weights are counts, 20 otherwise), the days in
+//! Memory: two windows' arrays (8 bytes per arc and 4 per vertex if weights are counts, 20 otherwise), the days in
 //! the window, and the changes.
 
 mod merge;

@@ -24,7 +24,7 @@ impl Window {
     /// The vertices are the entities with transactions in the window. Their ids are kind and id, `user:7`, ascending.
     /// Weights are those of the mapping, in its unit. `entities` are those of the window's feed.
     ///
-    /// Memory: the names, and 16 bytes an edge, beside both graphs.
+    /// Memory: the names, and 16 bytes per edge, beside both graphs.
     ///
     /// # Errors
     /// If there are too many edges for a graph, or memory allocation fails.

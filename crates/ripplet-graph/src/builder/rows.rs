@@ -88,7 +88,7 @@ impl Rows<'_> {
         }
     }
 
-    /// Counts in an array of each thread, without atomic additions: 4 bytes a row at most.
+    /// Counts in an array of each thread, without atomic additions: 4 bytes per row at most.
     fn count_by_thread(&self, slots: usize, rows: usize) -> Result<Vec<u32>, OutOfMemory> {
         let counted = (0..self.edges.len().div_ceil(rows)).into_par_iter().map(|thread| {
             let mut counts = memory::zeros::<u32>(slots)?;

@@ -18,7 +18,7 @@
 //! METIS files have the extension `.graph`, too: a file is a BV graph if the properties beside it have a
 //! `graphclass`.
 //!
-//! Memory: twice the table, and 8 bytes a vertex; the file is memory-mapped.
+//! Memory: twice the table, and 8 bytes per vertex; the file is memory-mapped.
 
 mod bits;
 mod lists;

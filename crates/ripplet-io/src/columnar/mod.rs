@@ -1,4 +1,4 @@
-//! Parquet and Arrow IPC (file and stream): tables with a row an edge.
+//! Parquet and Arrow IPC (file and stream): tables with one row per edge.
 //!
 //! ```text
 //! mapped file ─▶ row groups, batches ─▶ blocks of ends (parallel) ─▶ intern ─▶ EdgeTable

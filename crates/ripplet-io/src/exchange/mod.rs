@@ -15,7 +15,7 @@
 //! them directed, the caller's options decide, and [`ReadSummary::directed`] reports it. Edges of both kinds in
 //! one file are refused.
 //!
-//! Memory of a reader: 8 bytes an edge (16 with weights), 48 a vertex, and the ids, beside the table. What it holds of
+//! Memory of a reader: 8 bytes per edge (16 with weights), 48 per vertex, and the ids, beside the table. What it holds of
 //! the text at a time is at most some MiB, however large a file, a line or a value is.
 
 mod dot;

@@ -63,7 +63,7 @@ pub(super) fn read(text: &mut Text<'_>, options: &ReadOptions) -> Result<Found, 
 enum Part {
     None,
     Vertices,
-    /// One edge a line.
+    /// One edge per line.
     Pairs,
     /// One vertex a line, followed by its targets.
     Lists,

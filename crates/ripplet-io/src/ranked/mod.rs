@@ -16,7 +16,7 @@
 //! Memory of a rank, for a share of R edges, and with A arcs of its own vertices (about 2 R): twice the edges while they are
 //! read; the ids of the share three times, and those that it numbers, while they are numbered (`numbers.rs`); then 8 A bytes of
 //! arcs, 8 R with weights, and some 100 MiB of messages, and the lists that are built of them. Lists of other vertices are
-//! empty: 4 bytes a vertex (8 if the graph is directed), which take no memory before they are read.
+//! empty: 4 bytes per vertex (8 if the graph is directed), which take no memory before they are read.
 
 mod numbers;
 mod redistribute;

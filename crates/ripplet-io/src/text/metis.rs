@@ -16,7 +16,7 @@
 //! edges. DIMACS graphs have 100 for "parallel edges and loops are allowed", and no sizes: the number of
 //! entries decides which of the two is meant.
 //!
-//! Memory: 16 bytes an edge (32 with weights) while reading, as each edge is listed twice.
+//! Memory: 16 bytes per edge (32 with weights) while reading, as each edge is listed twice.
 //!
 //! Reference: Karypis, *METIS 5.1.0 manual*, section 4.1.1.
 

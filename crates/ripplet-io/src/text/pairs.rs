@@ -90,7 +90,7 @@ pub(crate) fn members(
     text.parse_chunks(parse, |lines, _, _| take(lines))
 }
 
-/// Returns the separator of a table with a row per vertex, by its first row.
+/// Returns the separator of a table with one row per vertex, by its first row.
 pub(super) fn separator(format: Format, first: &[u8], tabs: bool) -> Separator {
     let has = |byte: &u8| first.contains(byte);
     match format {

@@ -1,4 +1,4 @@
-//! Edge lists: one edge a line, in `.txt`, `.tsv`, `.csv` and `.jsonl`.
+//! Edge lists: one edge per line, in `.txt`, `.tsv`, `.csv` and `.jsonl`.
 //!
 //! Lines that start with `#` or `%` are comments; blank lines are skipped. A row is a source, a
 //! target and, if weights are read, a weight; more fields are skipped. Vertices are exactly

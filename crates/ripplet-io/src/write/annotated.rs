@@ -67,7 +67,7 @@ pub fn check_communities_or_graph<'a>(
 /// A vertex in several communities has their names in one text, separated by `|`. A vertex in none has no
 /// attribute `community`. The degree is the number of arcs that touch the vertex.
 ///
-/// Memory: 12 bytes a row of `communities`, if rows name their vertices.
+/// Memory: 12 bytes per row of `communities`, if rows name their vertices.
 ///
 /// # Errors
 /// The errors of [`write_communities`]. Also if a format cannot hold a name, or a vertex is in several

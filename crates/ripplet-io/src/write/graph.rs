@@ -185,7 +185,7 @@ fn write_to(
     }
 }
 
-/// Writes one line an edge.
+/// Writes one line per edge.
 fn write_edges(
     out: &mut (dyn Write + Send),
     graph: &Graph,
@@ -249,7 +249,7 @@ fn write_matrix(
     })
 }
 
-/// Writes METIS: one line a vertex with its neighbours.
+/// Writes METIS: one line per vertex with its neighbours.
 fn write_metis(
     out: &mut (dyn Write + Send),
     graph: &Graph,

@@ -114,7 +114,7 @@ impl<'a, P: AsRef<Path> + ?Sized> From<&'a P> for Target<'a> {
     }
 }
 
-/// Returns the format of a listing with one line or row a vertex, which may also be `.txt`; `what` describes
+/// Returns the format of a listing with one line or row per vertex, which may also be `.txt`; `what` describes
 /// it.
 fn listing_format(
     target: Target<'_>,

@@ -1,4 +1,4 @@
-//! Writes vertex tables: one row a vertex, with its id and columns.
+//! Writes vertex tables: one row per vertex, with its id and columns.
 
 use super::table::{ColumnData, Part, Subject, TableShape, TableWriter, Values};
 use super::{Target, listing_format, refused, table_format};
@@ -10,7 +10,7 @@ use std::path::Path;
 /// A column of a vertex table.
 #[derive(Clone, Copy, Debug)]
 pub struct VertexColumn<'a> {
-    /// Name; with several values a vertex, suffixes `_0`, `_1`, … are added.
+    /// Name; with several values per vertex, suffixes `_0`, `_1`, … are added.
     pub name: &'a str,
     /// Values a vertex, at least 1.
     pub len: usize,
@@ -18,14 +18,14 @@ pub struct VertexColumn<'a> {
     pub values: ColumnData<'a>,
 }
 
-/// Writes a table with one row a vertex atomically.
+/// Writes a table with one row per vertex atomically.
 ///
 /// The extension selects the format: `.tsv` or `.csv` with a header, or `.jsonl` (each also `.gz` or `.zst`),
 /// `.parquet` or `.arrow`. The first column is `id`, followed by the given ones of type `UInt32`, `UInt64`,
 /// `Float32` or `Float64`. A number is the shortest decimal with the same value.
 ///
 /// # Errors
-/// If the extension is unknown, the format cannot hold an id, a column has not `len` values a vertex, or the
+/// If the extension is unknown, the format cannot hold an id, a column has not `len` values per vertex, or the
 /// operating system refuses; no partial file remains.
 ///
 /// # Examples
@@ -55,7 +55,7 @@ pub fn write_vertex_table(
     )
 }
 
-/// Writes a table with one row a community atomically, as [`write_vertex_table`] does. The first column is
+/// Writes a table with one row per community atomically, as [`write_vertex_table`] does. The first column is
 /// `community`, with the ids in `names`.
 ///
 /// # Errors
@@ -171,7 +171,7 @@ impl<'a> VertexColumn<'a> {
         self.len > 0 && vertices.checked_mul(self.len) == Some(self.values.len())
     }
 
-    /// Iterates over one column a value, with its name.
+    /// Iterates over one column per value, with its name.
     fn parts(self) -> impl Iterator<Item = (String, Values<'a>)> {
         let name = move |at: usize| match self.len {
             1 => self.name.to_owned(),

@@ -10,7 +10,7 @@
 //!         rank 0 ─▶ all the community that each community is merged with
 //! ```
 //!
-//! Memory: to split, 4 bytes a vertex and a message of up to 8; to merge, 4 bytes a vertex, 8 bytes an own vertex, and on
+//! Memory: to split, 4 bytes per vertex and a message of up to 8; to merge, 4 bytes per vertex, 8 bytes an own vertex, and on
 //! rank 0 the graph of communities, 24 bytes for each pair of communities of a rank that are neighbours.
 //!
 //! Determinism: sets and sums of integers, which depend on neither the number of ranks nor that of threads.

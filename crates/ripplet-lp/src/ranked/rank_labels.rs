@@ -27,7 +27,7 @@ pub enum RankLabels {
     /// update   8 bytes, and 4 for each value of a written column
     /// degree   4 bytes if the label totals are volumes, else 0
     /// totals   24 bytes if the program has label totals, else 0
-    /// end      4 bytes, to rank 0; if communities are not split or columns are written, (n − 1) · (4 bytes, and 4 a value)
+    /// end      4 bytes, to rank 0; if communities are not split or columns are written, (n − 1) · (4 bytes, and 4 per value)
     /// ```
     #[default]
     Auto,

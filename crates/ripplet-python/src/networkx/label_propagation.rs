@@ -25,7 +25,7 @@ const VERTICES_PER_TASK: usize = 512;
 /// and Gargano 2010, with its order of nodes and its colours.
 ///
 /// Vertices are numbered in the order of the graph's nodes, and loops are kept. Vertices of one colour are no neighbours, so
-/// they update at the same time; the result does not depend on the number of threads. Memory: 21 bytes a vertex, and
+/// they update at the same time; the result does not depend on the number of threads. Memory: 21 bytes per vertex, and
 /// 4 more for each thread.
 #[pyfunction]
 pub fn semi_synchronous(

@@ -5,7 +5,7 @@
 //! ```
 //!
 //! Ids are not materialized for all rows: a block reads them graph by graph from the batch's own arrays.
-//! Memory: a few blocks a thread, and 16 bytes a graph of a part of pairs.
+//! Memory: a few blocks a thread, and 16 bytes per graph of a part of pairs.
 //!
 //! The bytes do not depend on the number of threads; the ends of blocks depend on the parts.
 

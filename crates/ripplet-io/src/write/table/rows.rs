@@ -157,7 +157,7 @@ pub(super) struct Layout<'a> {
     pub part: Part<'a>,
     /// Offsets, one more than graphs; those of a slice count from the start of the batch.
     starts: Cow<'a, [u64]>,
-    /// Offset of each graph's values, if there is not one value a row.
+    /// Offset of each graph's values, if there is not one value per row.
     value_starts: Option<Vec<u64>>,
 }
 

@@ -85,7 +85,7 @@ pub(in crate::write) struct Values<'a> {
 }
 
 impl<'a> Values<'a> {
-    /// Creates a view with one value a row.
+    /// Creates a view with one value per row.
     pub fn single(data: ColumnData<'a>) -> Values<'a> {
         Values { data, len: 1, at: 0 }
     }
